@@ -1,4 +1,4 @@
-"""Build hook: compiles the simulator core into the wheel, adds the notebooks, sets the wheel's tag.
+"""Build hook: compiles the simulator core and the CUDA client library into the wheel, adds the notebooks, sets the wheel's tag.
 
 The core is compiled with `ziglang` from PyPI, so that no machine needs a compiler of its own.
 `PYPTX_BUILD_CORE=0` builds a pure-Python wheel instead; the simulator then runs its reference interpreter.
@@ -17,6 +17,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 CORE = Path("pyptx", "sim", "core")
+CLIENT = Path("pyptx", "cuda_device")  # libcuda.so.1 of the simulated CUDA device
 ZIGLANG = "ziglang>=0.13"
 SWITCH = "PYPTX_BUILD_CORE"
 
@@ -41,6 +42,9 @@ class CoreBuildHook(BuildHookInterface):
         for library in build(root, target):
             if not editable:
                 build_data["force_include"][str(library)] = (CORE / library.relative_to(target)).as_posix()
+        client = load(root / CLIENT / "build_client.py").build_client(root / CLIENT if editable else target / "client")
+        if client is not None and not editable:
+            build_data["force_include"][str(client)] = (CLIENT / "lib" / client.name).as_posix()
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag()}"
 

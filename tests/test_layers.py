@@ -84,6 +84,7 @@ EDGES = {
         "pyptx.testing",
         "pyptx.tune",
         "pyptx.triton",
+        "pyptx.cuda_device.server",
     },
     "optuna": {"pyptx.tune.strategies"},
     "pandas": {"pyptx.tune.study"},
@@ -96,7 +97,7 @@ EDGES = {
     "tornado": {"pyptx.jupyter.server"},
     "traitlets": {"pyptx.jupyter"},
     "triton": {"pyptx.triton"},
-    "ziglang": {"pyptx.sim.core.build_core"},
+    "ziglang": {"pyptx.sim.core.build_core", "pyptx.cuda_device.build_client"},
 }
 
 

@@ -41,12 +41,13 @@ from pyptx.sim.actions import (
 from pyptx.sim.actions.dataflow import sources, targets, values
 from pyptx.sim.decode import calls, decode
 from pyptx.sim.decode.refusals import refusal_reason
+from pyptx.sim.memory.address_space import place_buffers
 from pyptx.sim.program.control_flow import ControlFlow, control_flow
 from pyptx.sim.program.spin_loops import replace_spin_loops
 from pyptx.sim.program.templates import TemplateInstance, instantiate, record, split
 from pyptx.sim.symbols.operands import Operands
 from pyptx.sim.symbols.scopes import Scope, Variable
-from pyptx.sim.symbols.symbol_table import SymbolTable
+from pyptx.sim.symbols.symbol_table import Place, SymbolTable
 from pyptx.sim.variables import ModuleVariables
 from pyptx.validate import bind
 
@@ -211,17 +212,18 @@ class Program:
 
 
 @gc_paused()
-def load(module: Module, entry: str | None = None) -> Program:
+def load(module: Module, entry: str | None = None, place: Place = place_buffers) -> Program:
     """Load an entry of a module for simulation.
 
     Args:
         entry: its name; None for the only entry of the module.
+        place: assigns addresses to the global variables of the module.
     Raises:
         SimulationError: the module has no such entry, or the program uses forms that are not simulated; the message
             names each of them with the Python line it comes from.
     """
     function = _entry(module, entry)
-    symbols = SymbolTable(module, function)
+    symbols = SymbolTable(module, function, place)
     steps: list[Action | TemplateInstance] = []
     guards: list[tuple[Reg, bool] | None] = []
     refused: list[Diagnostic] = []

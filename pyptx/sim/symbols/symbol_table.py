@@ -6,7 +6,7 @@ Variables get their addresses here; code is only walked, not decoded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +45,7 @@ from pyptx.sim.memory.address_space import (
     FUNCTION_WINDOW,
     SHARED_START,
     Buffer,
+    Segment,
     place_buffers,
     space_window,
 )
@@ -54,7 +55,9 @@ from pyptx.sim.symbols.frames import Frame, place_frames, slots_of
 from pyptx.sim.symbols.initializers import UnsupportedInitializerError, elements_of, initializer_bytes
 from pyptx.sim.symbols.scopes import Body, Scope, Variable
 
-__all__ = ["RESERVED", "SymbolTable"]
+__all__ = ["RESERVED", "Place", "SymbolTable"]
+
+Place = Callable[[Iterable[Buffer]], Mapping[int, Segment]]  # assigns addresses; segments by `id` of the buffer
 
 # Shared memory that the system reserves for tools and for cooperative-group tiles that span warps.
 RESERVED = ("%reserved_smem_offset_0", "%reserved_smem_offset_1")
@@ -115,7 +118,7 @@ class SymbolTable:
     shared_bytes: int
     reserved: int | None
 
-    def __init__(self, module: Module, function: Function):
+    def __init__(self, module: Module, function: Function, place: Place = place_buffers):
         self.module, self.function = module, function
         self.target = module.target.targets[0]
         self.registers: list[Reg] = []
@@ -146,7 +149,7 @@ class SymbolTable:
             if isinstance(directive, VarDecl):
                 self._declare(directive, self.top)
         self._walk_functions()
-        segments = place_buffers(self.global_buffers)
+        segments = place(self.global_buffers)
         for variable in self.globals:
             variable.address = segments[id(variable.buffer)].address
         self._place_static_shared()

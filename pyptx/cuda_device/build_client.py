@@ -1,0 +1,80 @@
+"""Compile libcuda.so.1, the client library of the simulated device, with the `ziglang` package; Linux only.
+
+Standard library only, loaded by path from the build hook, like pyptx/sim/core/build_core.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+from importlib import util
+from pathlib import Path
+from typing import Any
+
+__all__ = ["LIBRARY", "build_client", "host_target", "source_hash"]
+
+HERE = Path(__file__).resolve().parent
+SOURCES = HERE / "src"
+LIBRARY = Path("lib", "libcuda.so.1")  # in the package; the file name is the one that programs load
+
+TARGETS = {"x86_64": "x86_64-linux-gnu.2.17", "aarch64": "aarch64-linux-gnu.2.17"}
+FLAGS = (
+    "-std=gnu11 -O2 -shared -fPIC -fvisibility=hidden -fno-sanitize=all -fno-strict-aliasing -pthread "
+    "-Wall -Wno-unused-function -g0 -s -Wl,-soname,libcuda.so.1"
+).split()
+
+
+def host_target() -> str | None:
+    """Return the compiler's name of this machine; None if the library cannot run here."""
+    return TARGETS.get(platform.machine()) if platform.system() == "Linux" else None
+
+
+def source_hash() -> str:
+    """Return the hash of everything that the library is made of, compiled into it to detect a stale one."""
+    digest = hashlib.sha256()
+    for path in sorted([*SOURCES.glob("*.[ch]"), *(HERE / f"{name}.py" for name in ("stubs", "error_codes"))]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    digest.update(_load("entry_points").TABLE.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def build_client(out_dir: Path) -> Path | None:
+    """Compile the library into `out_dir`/lib and return its path; None on other systems than Linux.
+
+    Raises:
+        RuntimeError: the `ziglang` package is missing or the compilation failed; the message has the compiler's output.
+    """
+    import subprocess
+    import tempfile
+
+    target = host_target()
+    if target is None:
+        return None
+    output = out_dir / LIBRARY
+    output.parent.mkdir(parents=True, exist_ok=True)
+    table, codes, stubs = _load("entry_points"), _load("error_codes"), _load("stubs")
+    with tempfile.TemporaryDirectory(prefix="pyptx-stubs-") as generated:
+        text = stubs.c_source(table.entry_points(), table.SCALARS, codes.CODES)
+        Path(generated, "stubs.inc").write_text(text, encoding="utf-8")
+        identities = [f'-DTABLE_IDENTITY="{table.identity()}"', f'-DSOURCE_HASH="{source_hash()}"']
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", target, *FLAGS, *identities]
+        command += [f"-I{generated}", f"-I{SOURCES}", str(SOURCES / "libcuda.c"), "-o", str(output)]
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"libcuda.so.1 of the simulated device did not compile:\n{done.stderr.strip()}")
+    return output
+
+
+def _load(name: str) -> Any:
+    """Return a module of this folder, without importing the package it lies in."""
+    spec = util.spec_from_file_location(f"pyptx_client_{name}", HERE / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    print(build_client(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE))

@@ -1,0 +1,38 @@
+"""The client library: where it is, and how programs are made to load it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyptx.cuda_device.build_client import HERE, LIBRARY, host_target
+from pyptx.cuda_device.listener import VARIABLE
+from pyptx.errors import BackendError
+
+__all__ = ["client_library", "program_environment"]
+
+
+def client_library() -> Path:
+    """Return the path of libcuda.so.1.
+
+    Raises:
+        BackendError: it cannot run on this system, or was not built.
+    """
+    if host_target() is None:
+        raise BackendError("the simulated CUDA device needs Linux on x86-64 or 64-bit Arm")
+    path = HERE / LIBRARY
+    if not path.exists():
+        raise BackendError(
+            f"the client library {path} is missing; wheels of pyptx for Linux contain it",
+            hint="in a source tree run: python -m pyptx.cuda_device.build_client",
+        )
+    return path
+
+
+def program_environment(socket: Path, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the environment of a program that is to use the device behind a socket."""
+    folder = str(client_library().parent)
+    before = environment.get("LD_LIBRARY_PATH")
+    search = folder if not before else f"{folder}:{before}"
+    return {**environment, "LD_LIBRARY_PATH": search, VARIABLE: str(socket)}

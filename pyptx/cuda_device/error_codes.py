@@ -1,0 +1,77 @@
+"""Status codes of the CUDA driver API: number, name and description.
+
+Standard library only: the build loads this file by path to generate the C table.
+"""
+
+from __future__ import annotations
+
+__all__ = ["CODES", "STICKY"]
+
+CODES = {
+    0: ("CUDA_SUCCESS", "no error"),
+    1: ("CUDA_ERROR_INVALID_VALUE", "invalid argument"),
+    2: ("CUDA_ERROR_OUT_OF_MEMORY", "out of memory"),
+    3: ("CUDA_ERROR_NOT_INITIALIZED", "initialization error"),
+    4: ("CUDA_ERROR_DEINITIALIZED", "driver shutting down"),
+    34: ("CUDA_ERROR_STUB_LIBRARY", "CUDA driver is a stub library"),
+    100: ("CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"),
+    101: ("CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"),
+    200: ("CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"),
+    201: ("CUDA_ERROR_INVALID_CONTEXT", "invalid device context"),
+    205: ("CUDA_ERROR_MAP_FAILED", "mapping of buffer object failed"),
+    206: ("CUDA_ERROR_UNMAP_FAILED", "unmapping of buffer object failed"),
+    208: ("CUDA_ERROR_ALREADY_MAPPED", "resource already mapped"),
+    209: ("CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"),
+    211: ("CUDA_ERROR_NOT_MAPPED", "resource not mapped"),
+    215: ("CUDA_ERROR_UNSUPPORTED_LIMIT", "limit is not supported on this architecture"),
+    216: ("CUDA_ERROR_CONTEXT_ALREADY_IN_USE", "exclusive-thread device already in use by a different thread"),
+    217: ("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"),
+    218: ("CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"),
+    221: ("CUDA_ERROR_JIT_COMPILER_NOT_FOUND", "PTX JIT compiler library not found"),
+    222: ("CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain"),
+    300: ("CUDA_ERROR_INVALID_SOURCE", "device kernel image is invalid"),
+    301: ("CUDA_ERROR_FILE_NOT_FOUND", "file not found"),
+    302: ("CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND", "shared object symbol not found"),
+    304: ("CUDA_ERROR_OPERATING_SYSTEM", "OS call failed or operation not supported on this OS"),
+    400: ("CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"),
+    401: ("CUDA_ERROR_ILLEGAL_STATE", "the operation cannot be performed in the present state"),
+    500: ("CUDA_ERROR_NOT_FOUND", "named symbol not found"),
+    600: ("CUDA_ERROR_NOT_READY", "device not ready"),
+    700: ("CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"),
+    701: ("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"),
+    702: ("CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"),
+    704: ("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"),
+    705: ("CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"),
+    708: ("CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE", "cannot set while device is active in this process"),
+    709: ("CUDA_ERROR_CONTEXT_IS_DESTROYED", "context is destroyed"),
+    710: ("CUDA_ERROR_ASSERT", "device-side assert triggered"),
+    712: ("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED", "part or all of the requested memory range is already mapped"),
+    713: ("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED", "pointer does not correspond to a registered memory region"),
+    714: ("CUDA_ERROR_HARDWARE_STACK_ERROR", "hardware stack error"),
+    715: ("CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered"),
+    716: ("CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"),
+    717: ("CUDA_ERROR_INVALID_ADDRESS_SPACE", "operation not supported on global/shared address space"),
+    718: ("CUDA_ERROR_INVALID_PC", "invalid program counter"),
+    719: ("CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"),
+    720: ("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", "too many blocks in cooperative launch"),
+    800: ("CUDA_ERROR_NOT_PERMITTED", "operation not permitted"),
+    801: ("CUDA_ERROR_NOT_SUPPORTED", "operation not supported"),
+    900: ("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "operation not permitted when stream is capturing"),
+    901: ("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "operation failed due to a previous error during capture"),
+    902: ("CUDA_ERROR_STREAM_CAPTURE_MERGE", "operation would result in a merge of separate capture sequences"),
+    903: ("CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "capture was not ended in the same stream as it began"),
+    904: ("CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "capturing stream has unjoined work"),
+    905: ("CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "dependency created on uncaptured work in another stream"),
+    906: ("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "operation would make the legacy stream depend on a capturing stream"),
+    907: ("CUDA_ERROR_CAPTURED_EVENT", "operation not permitted on an event last recorded in a capturing stream"),
+    908: ("CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "attempt to terminate a thread-local capture from another thread"),
+    910: ("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", "the graph update was not performed"),
+    912: ("CUDA_ERROR_INVALID_CLUSTER_SIZE", "invalid cluster configuration"),
+    913: ("CUDA_ERROR_FUNCTION_NOT_LOADED", "function not loaded"),
+    914: ("CUDA_ERROR_INVALID_RESOURCE_TYPE", "invalid resource type"),
+    915: ("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "invalid resource configuration"),
+    999: ("CUDA_ERROR_UNKNOWN", "unknown error"),
+}
+
+# Errors of kernels, after which every call that uses the context returns them.
+STICKY = frozenset((700, 710, 714, 715, 716, 717, 718, 719, 702))

@@ -1,0 +1,120 @@
+"""The listener of a simulated device: a private socket, and a process for each client that connects.
+
+Each client process has a device of its own, in a process forked from this one; it ends with its client.
+"""
+
+from __future__ import annotations
+
+import array
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from pyptx.analysis.gpus import Gpu
+from pyptx.cuda_device.entry_points import identity
+from pyptx.cuda_device.server.connection import Connection
+from pyptx.cuda_device.server.device_memory import BASE, DeviceMemory
+from pyptx.cuda_device.server.dispatch import handle, serve
+from pyptx.cuda_device.server.session import Options, Session
+
+__all__ = ["VARIABLE", "Listener"]
+
+VARIABLE = "PYPTX_DEVICE_SOCKET"
+_IDENTITY_BYTES = 16
+
+
+class Listener:
+    """A simulated device that programs connect to; a context manager.
+
+    Args:
+        gpu: the simulated GPU.
+        schedule, check: as in `Options`.
+    """
+
+    def __init__(self, gpu: Gpu, schedule: str = "eager", check: bool = False):
+        self.gpu = gpu
+        self._folder = tempfile.TemporaryDirectory(prefix="pyptx-device-")  # readable by its owner only
+        self.options = Options(schedule, check, Path(self._folder.name))
+        self.path = self.options.folder / "socket"
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.bind(str(self.path))
+        self._socket.listen(64)
+
+    def __enter__(self) -> Listener:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+        self._folder.cleanup()
+
+    def serve_until(self, process: subprocess.Popen[bytes]) -> int:
+        """Serve clients until a process ends; return its exit status, 128 + n if signal n ended it."""
+        ended = os.pidfd_open(process.pid)
+        try:
+            while True:
+                ready, _, _ = select.select([self._socket, ended], [], [])
+                if self._socket in ready:
+                    self.accept()
+                if ended in ready:
+                    status = process.wait()
+                    return status if status >= 0 else 128 - status
+                _reap(process.pid)
+        finally:
+            os.close(ended)
+
+    def accept(self) -> None:
+        """Accept a client and fork the process of its device."""
+        stream, _ = self._socket.accept()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        if os.fork():
+            stream.close()
+            return
+        status = 1
+        try:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides what an interrupt means
+            self._socket.close()
+            _serve_client(stream, self.gpu, self.options)
+            status = 0
+        except Exception as error:
+            sys.excepthook(type(error), error, error.__traceback__)
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+
+
+def _serve_client(stream: socket.socket, gpu: Gpu, options: Options) -> None:
+    received = b""
+    while len(received) < _IDENTITY_BYTES:
+        part = stream.recv(_IDENTITY_BYTES - len(received))
+        if not part:
+            return
+        received += part
+    if received != identity().encode():
+        stream.sendall(struct.pack("<2Q", 0, 0))
+        return
+    memory = DeviceMemory(gpu.dram_bytes)
+    files = array.array("i", [memory.file])
+    welcome = struct.pack("<2Q", BASE, memory.size)
+    stream.sendmsg([welcome], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
+    session = Session(gpu, options, memory)
+    session.connection = Connection(stream, lambda request: handle(session, request))
+    serve(session, session.connection)
+
+
+def _reap(keep: int) -> None:
+    """Collect the exit statuses of devices whose clients have ended."""
+    try:
+        while (found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
+            if found.si_pid == keep:
+                return
+            os.waitpid(found.si_pid, 0)
+    except ChildProcessError:
+        return

@@ -1,0 +1,124 @@
+"""The socket to the client: requests, replies, and actions that the client carries out in its own memory.
+
+Source of the format: src/connection.c.
+"""
+
+from __future__ import annotations
+
+import socket
+import struct
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+__all__ = ["ClosedError", "Connection", "Request"]
+
+REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM = range(7)
+ACKNOWLEDGE = 0xFFFFFFFF
+_REQUEST = struct.Struct("<IIQQ")
+_REPLY = struct.Struct("<IiQ")
+_CHUNK = 1 << 16
+
+
+class ClosedError(Exception):
+    """The client has ended."""
+
+
+class Request(NamedTuple):
+    """A call of the client; `context` and `thread` are those of the calling thread."""
+
+    function: int
+    context: int
+    thread: int
+    payload: memoryview
+
+
+class Connection:
+    """One client.
+
+    Args:
+        stream: the connected socket.
+        nested: handles a request that arrives while the client carries out an action: a call of another thread, or of
+            a host function.
+    """
+
+    def __init__(self, stream: socket.socket, nested: Callable[[Request], None]):
+        self._socket, self._nested = stream, nested
+        self._pending = b""
+        self._acknowledged: dict[int, bytes] = {}  # by thread, of actions that another thread's calls interrupted
+
+    def receive(self) -> Request:
+        """Return the next request.
+
+        Raises:
+            ClosedError: the client has ended.
+        """
+        data = self._pending or self._read()
+        while len(data) < _REQUEST.size:
+            data += self._read()
+        function, size, context, thread = _REQUEST.unpack_from(data)
+        end = _REQUEST.size + size
+        if len(data) < end:
+            parts, count = [data], len(data)
+            while count < end:
+                parts.append(self._read(end - count))
+                count += len(parts[-1])
+            data = b"".join(parts)
+        self._pending = data[end:]
+        return Request(function, context, thread, memoryview(data)[_REQUEST.size : end])
+
+    def reply(self, status: int, payload: bytes = b"") -> None:
+        """Answer the request."""
+        self._send(_REPLY.pack(REPLY, status, len(payload)) + payload)
+
+    # actions of the client
+
+    def copy(self, thread: int, box: Sequence[int], *, last: bool = False) -> None:
+        """Have the client copy a box of bytes in its memory.
+
+        Args:
+            thread: the thread whose request this is.
+            box: destination, source, width in bytes, height, depth; destination pitch, source pitch, destination
+                slice, source slice.
+            last: this is also the reply of a call that returns nothing.
+        """
+        if last:
+            self._send(_REPLY.pack(COPY_AND_RETURN, 0, 72) + struct.pack("<9Q", *box))
+        else:
+            self._act(thread, COPY, struct.pack("<9Q", *box))
+
+    def write(self, thread: int, address: int, data: bytes) -> None:
+        """Write into the client's memory."""
+        self._act(thread, WRITE, address.to_bytes(8, "little") + data)
+
+    def read(self, thread: int, address: int, size: int) -> bytes:
+        """Read the client's memory."""
+        return self._act(thread, READ, struct.pack("<2Q", address, size)) if size else b""
+
+    def call_host(self, thread: int, function: int, data: int, stream: int | None = None) -> None:
+        """Have the calling thread call a host function; with a stream, one of `cuStreamAddCallback`."""
+        self._act(thread, CALL if stream is None else CALL_STREAM, struct.pack("<3Q", function, data, stream or 0))
+
+    def _act(self, thread: int, kind: int, payload: bytes) -> bytes:
+        self._send(_REPLY.pack(kind, 0, len(payload)) + payload)
+        while thread not in self._acknowledged:
+            request = self.receive()
+            if request.function == ACKNOWLEDGE:
+                self._acknowledged[request.thread] = bytes(request.payload)
+            else:
+                self._nested(request)
+        return self._acknowledged.pop(thread)
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._socket.sendall(data)
+        except OSError as error:
+            raise ClosedError from error
+
+    def _read(self, size: int = 0) -> bytes:
+        try:
+            data = self._socket.recv(max(size, _CHUNK))
+        except OSError as error:
+            raise ClosedError from error
+        if not data:
+            raise ClosedError
+        return data

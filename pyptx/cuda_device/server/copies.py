@@ -1,0 +1,172 @@
+"""Copies and fills of linear memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.streams import submit
+
+__all__ = ["Copy", "Fill", "linear"]
+
+_LINK_BYTES_PER_S = 55e9  # of host memory over PCIe 5.0, 16 lanes
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of a box of bytes in the client's address space, which includes the device's.
+
+    Attributes:
+        box: as for `Connection.copy`.
+        over_link: True if one side is memory of the host.
+    """
+
+    box: tuple[int, int, int, int, int, int, int, int, int]
+    over_link: bool
+
+    def run(self, session: Session) -> None:
+        session.connection.copy(session.thread, self.box)
+
+    def seconds(self, session: Session) -> float:
+        size = self.box[2] * self.box[3] * self.box[4]
+        return size / (_LINK_BYTES_PER_S if self.over_link else session.gpu.dram_bytes_per_s / 2)
+
+
+@dataclass(frozen=True)
+class Fill:
+    """A fill of rows with a value of 1, 2 or 4 bytes; `width` in values, `pitch` in bytes."""
+
+    address: int
+    value: int
+    item: int
+    width: int
+    height: int
+    pitch: int
+
+    def run(self, session: Session) -> None:
+        kind = {1: np.uint8, 2: np.uint16, 4: np.uint32}[self.item]
+        for row in range(self.height):
+            start = self.address + row * self.pitch
+            session.memory.view(start, self.width * self.item).view(kind)[:] = self.value
+
+    def seconds(self, session: Session) -> float:
+        return self.width * self.item * self.height / session.gpu.dram_bytes_per_s
+
+
+def linear(session: Session, name: str, to: int, source: int, size: int) -> Copy:
+    """Return a copy of `size` bytes; addresses outside of the device's mapping are the host's.
+
+    Raises:
+        DriverError: a range of the device is not in one allocation.
+    """
+    sides = [(f"{name}, destination,", to), (f"{name}, source,", source)]
+    for what, address in sides:
+        if session.memory.contains(address):
+            session.memory.require(address, size, what)
+        elif not address:
+            raise DriverError("INVALID_VALUE", f"{what} is a null pointer")
+    return Copy((to, source, size, 1, 1, 0, 0, 0, 0), not all(session.memory.contains(a) for _, a in sides))
+
+
+def _device_side(session: Session, name: str, address: int, size: int) -> None:
+    if not session.memory.contains(address):
+        raise DriverError("INVALID_VALUE", f"{name}: 0x{address:x} is not memory of the device")
+
+
+@handles("cuMemcpy")
+def copy(session: Session, to: int, source: int, size: int) -> None:
+    copy_async(session, to, source, size, 0)
+
+
+@handles("cuMemcpyAsync")
+def copy_async(session: Session, to: int, source: int, size: int, stream: int) -> None:
+    if size:
+        submit(session, stream, linear(session, "cuMemcpy", to, source, size))
+
+
+@handles("cuMemcpyHtoD_v2")
+def to_device(session: Session, to: int, source: int, size: int) -> None:
+    to_device_async(session, to, source, size, 0)
+
+
+@handles("cuMemcpyHtoDAsync_v2")
+def to_device_async(session: Session, to: int, source: int, size: int, stream: int) -> None:
+    if size:
+        _device_side(session, "cuMemcpyHtoD, destination", to, size)
+        submit(session, stream, linear(session, "cuMemcpyHtoD", to, source, size))
+
+
+@handles("cuMemcpyDtoH_v2")
+def to_host(session: Session, to: int, source: int, size: int) -> None:
+    to_host_async(session, to, source, size, 0)
+
+
+@handles("cuMemcpyDtoHAsync_v2")
+def to_host_async(session: Session, to: int, source: int, size: int, stream: int) -> None:
+    if size:
+        _device_side(session, "cuMemcpyDtoH, source", source, size)
+        submit(session, stream, linear(session, "cuMemcpyDtoH", to, source, size))
+
+
+@handles("cuMemcpyDtoD_v2")
+def on_device(session: Session, to: int, source: int, size: int) -> None:
+    on_device_async(session, to, source, size, 0)
+
+
+@handles("cuMemcpyDtoDAsync_v2")
+def on_device_async(session: Session, to: int, source: int, size: int, stream: int) -> None:
+    if size:
+        _device_side(session, "cuMemcpyDtoD, destination", to, size)
+        _device_side(session, "cuMemcpyDtoD, source", source, size)
+        submit(session, stream, linear(session, "cuMemcpyDtoD", to, source, size))
+
+
+# fills
+
+
+def fill(
+    session: Session, name: str, stream: int, address: int, pitch: int, value: int, item: int, width: int, height: int
+) -> None:
+    """Fill rows of the device's memory.
+
+    Raises:
+        DriverError: they are not in one allocation, or not aligned to their items.
+    """
+    if not width or not height:
+        return
+    if address % item:
+        raise DriverError("INVALID_VALUE", f"{name}: 0x{address:x} is not a multiple of {item} bytes")
+    if height > 1 and pitch < width * item:
+        raise DriverError("INVALID_VALUE", f"{name}: a pitch of {pitch} bytes for rows of {width * item} bytes")
+    session.memory.require(address, (height - 1) * pitch + width * item, name)
+    submit(session, stream, Fill(address, value, item, width, height, pitch))
+
+
+def _register(bits: int) -> None:
+    item, mask = bits // 8, (1 << bits) - 1
+
+    @handles(f"cuMemsetD{bits}_v2")
+    def whole(session: Session, address: int, value: int, count: int) -> None:
+        fill(session, f"cuMemsetD{bits}", 0, address, 0, value & mask, item, count, 1)
+
+    @handles(f"cuMemsetD{bits}Async")
+    def whole_async(session: Session, address: int, value: int, count: int, stream: int) -> None:
+        fill(session, f"cuMemsetD{bits}", stream, address, 0, value & mask, item, count, 1)
+
+    @handles(f"cuMemsetD2D{bits}_v2")
+    def rows(session: Session, address: int, pitch: int, value: int, width: int, height: int) -> None:
+        fill(session, f"cuMemsetD2D{bits}", 0, address, pitch, value & mask, item, width, height)
+
+    @handles(f"cuMemsetD2D{bits}Async")
+    def rows_async(
+        session: Session, address: int, pitch: int, value: int, width: int, height: int, stream: int
+    ) -> None:
+        fill(session, f"cuMemsetD2D{bits}", stream, address, pitch, value & mask, item, width, height)
+
+
+for _bits in (8, 16, 32):
+    _register(_bits)

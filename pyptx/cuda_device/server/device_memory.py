@@ -1,0 +1,212 @@
+"""Memory of a simulated device: one sparse shared mapping, and the allocations in it.
+
+The mapping has the same address in the client and in kernels, so that host code may use managed and pinned memory
+through device pointers. It is larger than the device's memory: freed addresses are not reused soon, and unmapped gaps
+between allocations make out-of-bounds accesses fault.
+"""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+import mmap
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pyptx.cuda_device.server.errors import DriverError
+from pyptx.sim.memory.address_space import Buffer, Segment
+
+__all__ = ["Allocation", "DeviceMemory"]
+
+BASE = 0x3000_0000_0000  # free in every process: below what sanitizers, executables and mmap use
+PAGE = 4096
+LARGE, SMALL = 2 << 20, 512  # alignment of allocations of at least LARGE bytes, and of smaller ones
+KINDS = ("device", "host", "managed", "variable", "array")
+
+
+@dataclass(eq=False, slots=True)
+class Allocation:
+    """Memory that one call allocated.
+
+    Attributes:
+        address: of its first byte, in kernels and in the client.
+        size: in bytes, as requested.
+        kind: one of KINDS; "variable": of a module; "array": a CUDA array.
+        context: that it belongs to.
+        name: for messages.
+        flags: of cuMemHostAlloc or cuMemAllocManaged.
+        segment: the memory as the simulator takes it.
+    """
+
+    address: int
+    size: int
+    kind: str
+    context: int
+    name: str
+    segment: Segment = field(repr=False)
+    flags: int = 0
+
+    @property
+    def end(self) -> int:
+        return self.address + self.size
+
+    @property
+    def bytes(self) -> np.ndarray:
+        return self.segment.buffer.array
+
+
+class DeviceMemory:
+    """The allocations of a process.
+
+    Attributes:
+        total: size of the device's memory in bytes.
+        used: bytes allocated in it.
+        version: changes with every allocation and release.
+        file: descriptor of the shared memory.
+    """
+
+    def __init__(self, total: int):
+        self.total, self.used, self.version = total, 0, 0
+        self.size = 1 << (4 * total - 1).bit_length()
+        self.file = os.memfd_create("pyptx-device", os.MFD_CLOEXEC)
+        os.ftruncate(self.file, self.size)
+        self._map = mmap.mmap(self.file, self.size)
+        self._bytes = np.frombuffer(self._map, np.uint8)
+        self._starts: list[int] = []  # sorted
+        self._allocations: dict[int, Allocation] = {}
+        self._next = BASE
+        self._count = 0
+        self.freed: list[tuple[int, int, str]] = []  # of late: address, end, name
+
+    @property
+    def allocations(self) -> list[Allocation]:
+        """All allocations, by address."""
+        return [self._allocations[start] for start in self._starts]
+
+    def allocate(
+        self, size: int, context: int, kind: str = "device", *, name: str = "", flags: int = 0, alignment: int = 0
+    ) -> Allocation:
+        """Allocate zeroed memory.
+
+        Raises:
+            DriverError: the device has not enough memory.
+        """
+        on_device = kind != "host"
+        if on_device and self.used + size > self.total:
+            raise DriverError(
+                "OUT_OF_MEMORY",
+                f"cannot allocate {size:,} bytes: {self.used:,} of the device's {self.total:,} bytes are in use",
+            )
+        alignment = max(alignment, LARGE if size >= LARGE else SMALL)
+        address = self._vacant(size, alignment)
+        self._count += 1
+        at = address - BASE
+        label = name or f"{kind} memory #{self._count}"
+        segment = Segment(address, Buffer(self._bytes[at : at + size], label))
+        found = Allocation(address, size, kind, context, label, segment, flags)
+        bisect.insort(self._starts, address)
+        self._allocations[address] = found
+        self.used += size if on_device else 0
+        self.version += 1
+        return found
+
+    def free(self, address: int) -> Allocation:
+        """Release the allocation at an address.
+
+        Raises:
+            DriverError: nothing was allocated there.
+        """
+        found = self._allocations.pop(address, None)
+        if found is None:
+            raise DriverError("INVALID_VALUE", f"cannot free 0x{address:x}: {self.describe(address)}")
+        self._starts.remove(address)
+        self.used -= found.size if found.kind != "host" else 0
+        self.version += 1
+        start = -(-(address - BASE) // PAGE) * PAGE
+        stop = (found.end - BASE) // PAGE * PAGE
+        if stop > start:
+            self._map.madvise(mmap.MADV_REMOVE, start, stop - start)
+        head, tail = self._bytes[address - BASE : found.end - BASE], max(stop, start) - (address - BASE)
+        if stop <= start:
+            head[:] = 0  # new memory is zeroed
+        else:
+            head[: start - (address - BASE)] = 0
+            head[tail:] = 0
+        self.freed = [*self.freed[-255:], (address, found.end, found.name)]
+        return found
+
+    def find(self, address: int) -> Allocation | None:
+        """Return the allocation that contains an address."""
+        k = bisect.bisect_right(self._starts, address) - 1
+        if k < 0:
+            return None
+        found = self._allocations[self._starts[k]]
+        return found if address < found.end or (address == found.address and not found.size) else None
+
+    def contains(self, address: int) -> bool:
+        """Return True for addresses of the mapping, allocated or not."""
+        return BASE <= address < BASE + self.size
+
+    def require(self, address: int, size: int, what: str) -> Allocation:
+        """Return the allocation that contains `size` bytes at an address.
+
+        Raises:
+            DriverError: they are not all in one allocation.
+        """
+        found = self.find(address)
+        if found is None or address + size > found.end:
+            where = self.describe(address)
+            raise DriverError("INVALID_VALUE", f"{what} uses {size:,} bytes at 0x{address:x}: {where}")
+        return found
+
+    def view(self, address: int, size: int) -> np.ndarray:
+        """Return bytes of the mapping."""
+        return self._bytes[address - BASE : address - BASE + size]
+
+    def describe(self, address: int) -> str:
+        """Describe an address for messages."""
+        found = self.find(address)
+        if found is not None:
+            at = f"byte {address - found.address:,} of " if address != found.address else ""
+            return f"it is {at}{found.name}, of {found.size:,} bytes"
+        for start, end, name in reversed(self.freed):
+            if start <= address < end:
+                return f"it was {name}, which has been freed"
+        if not address:
+            return "it is a null pointer"
+        k = bisect.bisect_right(self._starts, address) - 1
+        if k >= 0:
+            before = self._allocations[self._starts[k]]
+            if address - before.end < LARGE:
+                return f"it is {address - before.end:,} bytes past the end of {before.name}, of {before.size:,} bytes"
+        return "nothing is allocated there"
+
+    def host_address(self, address: int) -> int:
+        """Return the address of a byte in this process."""
+        return self._bytes.ctypes.data + address - BASE
+
+    def move(self, to: int, source: int, size: int) -> None:
+        """Copy within the mapping, at the speed of memmove."""
+        ctypes.memmove(self.host_address(to), self.host_address(source), size)
+
+    def _vacant(self, size: int, alignment: int) -> int:
+        stride = max(size, 1) + SMALL
+        for start in (self._next, BASE):
+            address = -(-start // alignment) * alignment
+            if start == BASE and self._starts:
+                address = self._gap(stride, alignment)
+            if address + stride <= BASE + self.size:
+                self._next = address + stride
+                return address
+        raise DriverError("OUT_OF_MEMORY", f"no addresses are left for {size:,} bytes")
+
+    def _gap(self, stride: int, alignment: int) -> int:
+        """Return the first vacant address."""
+        address = BASE
+        for start in self._starts:
+            if address + stride <= start:
+                break
+            address = -(-(self._allocations[start].end + SMALL) // alignment) * alignment
+        return address

@@ -1,0 +1,111 @@
+"""Devices: there is one, with the limits of a GPU of the table."""
+
+from __future__ import annotations
+
+import hashlib
+
+from pyptx.cuda_device.server.device_attributes import attribute
+from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.session import Session
+
+__all__ = ["DRIVER_VERSION", "check_device"]
+
+DRIVER_VERSION = 13050  # CUDA 13.5, of the headers that the table was checked with
+_BUS_ID = "0000:01:00.0"
+
+
+def check_device(device: int) -> None:
+    """Raise DriverError for another device than 0."""
+    if device != 0:
+        raise DriverError("INVALID_DEVICE", f"device {device} does not exist; there is one simulated device, 0")
+
+
+@handles("cuDriverGetVersion")
+def driver_version(session: Session) -> int:
+    return DRIVER_VERSION
+
+
+@handles("cuDeviceGet")
+def device(session: Session, ordinal: int) -> int:
+    check_device(ordinal)
+    return 0
+
+
+@handles("cuDeviceGetCount")
+def device_count(session: Session) -> int:
+    return 1
+
+
+@handles("cuDeviceGetName")
+def device_name(session: Session, length: int, device: int) -> bytes:
+    check_device(device)
+    return f"NVIDIA {session.gpu.name} (simulated by pyptx)".encode()
+
+
+@handles("cuDeviceGetUuid", "cuDeviceGetUuid_v2")
+def device_uuid(session: Session, device: int) -> bytes:
+    check_device(device)
+    return hashlib.sha256(f"pyptx {session.gpu.name}".encode()).digest()[:16]
+
+
+@handles("cuDeviceGetLuid")
+def device_luid(session: Session, device: int) -> tuple[bytes, int]:
+    raise DriverError("NOT_SUPPORTED")  # Windows only
+
+
+@handles("cuDeviceTotalMem_v2")
+def total_memory(session: Session, device: int) -> int:
+    check_device(device)
+    return session.memory.total
+
+
+@handles("cuDeviceGetAttribute")
+def device_attribute(session: Session, number: int, device: int) -> int:
+    check_device(device)
+    value = attribute(session.gpu, number)
+    if value is None:
+        raise DriverError("INVALID_VALUE", f"device attribute {number} is unknown")
+    return value
+
+
+@handles("cuDeviceComputeCapability")
+def compute_capability(session: Session, device: int) -> tuple[int, int]:
+    check_device(device)
+    return attribute(session.gpu, 75) or 0, attribute(session.gpu, 76) or 0
+
+
+@handles("cuDeviceGetTexture1DLinearMaxWidth")
+def linear_texture_width(session: Session, element_format: int, channels: int, device: int) -> int:
+    check_device(device)
+    return attribute(session.gpu, 69) or 0
+
+
+@handles("cuDeviceGetPCIBusId")
+def pci_bus_id(session: Session, length: int, device: int) -> bytes:
+    check_device(device)
+    return _BUS_ID.encode()
+
+
+@handles("cuDeviceGetByPCIBusId")
+def device_by_pci_bus_id(session: Session, name: bytes) -> int:
+    if name.decode(errors="replace").lower() not in (_BUS_ID, _BUS_ID.removeprefix("0000:")):
+        raise DriverError("INVALID_DEVICE", f"no device has the PCI bus id {name!r}; the simulated one has {_BUS_ID}")
+    return 0
+
+
+@handles("cuDeviceCanAccessPeer")
+def can_access_peer(session: Session, device: int, peer: int) -> int:
+    check_device(device)
+    check_device(peer)
+    return 0
+
+
+@handles("cuDeviceGetP2PAttribute")
+def peer_attribute(session: Session, number: int, source: int, destination: int) -> int:
+    raise DriverError("INVALID_DEVICE", "there is one simulated device, which is no peer of itself")
+
+
+@handles("cuProfilerStart", "cuProfilerStop")
+def profile(session: Session) -> None:
+    """Do nothing: there is no profiler to start."""

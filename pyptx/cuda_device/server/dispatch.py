@@ -1,0 +1,127 @@
+"""The loop that serves a client: decodes requests, calls their handlers, and encodes the results."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from struct import Struct
+from typing import Any, NamedTuple
+
+from pyptx.cuda_device.entry_points import SCALARS, EntryPoint, remote
+from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
+    allocations,
+    contexts,
+    copies,
+    devices,
+    kernel_attributes,
+    launches,
+    modules,
+    streams,
+)
+from pyptx.cuda_device.server.connection import ClosedError, Connection, Request
+from pyptx.cuda_device.server.errors import DriverError, code
+from pyptx.cuda_device.server.handlers import HANDLERS
+from pyptx.cuda_device.server.session import Session
+
+__all__ = ["serve"]
+
+_NOTHING = (1 << 64) - 1  # length of a blob whose pointer is null
+_WORDS = {name: letter for name, (_, letter) in SCALARS.items()}
+
+
+class _Call(NamedTuple):
+    """An entry point with the layout of its messages."""
+
+    entry: EntryPoint
+    handler: Callable[..., Any]
+    words: Struct
+    blobs: tuple[int, ...]  # indices of the arguments that are blobs
+    results: tuple[str, ...]  # "" for a blob, else the format of the word
+
+
+def _call(entry: EntryPoint) -> _Call:
+    given = [a for a in entry.arguments if not a.result]
+    return _Call(
+        entry,
+        HANDLERS[entry.symbol],
+        Struct("<" + "".join(_WORDS.get(a.type, "Q") for a in given)),
+        tuple(k for k, a in enumerate(given) if a.type not in _WORDS),
+        tuple(_WORDS.get(a.type, "") for a in entry.arguments if a.result),
+    )
+
+
+CALLS = {entry.number: _call(entry) for entry in remote()}
+
+
+def serve(session: Session, connection: Connection) -> None:
+    """Serve requests until the client ends."""
+    try:
+        while True:
+            handle(session, connection.receive())
+    except ClosedError:
+        sys.stdout.flush()
+
+
+def handle(session: Session, request: Request) -> None:
+    """Handle one request and reply to it."""
+    call = CALLS[request.function]
+    before = session.context, session.thread
+    session.context, session.thread = request.context, request.thread
+    try:
+        if call.entry.place == "server":
+            context = session.get_context(request.context)
+            if context.error:
+                raise _Sticky(context.error)
+        result = call.handler(session, *_arguments(call, request.payload))
+        payload = _results(call, result)
+    except _Sticky as sticky:
+        session.connection.reply(sticky.number)
+    except DriverError as error:
+        report(call, error)
+        session.connection.reply(error.code)
+    except (ClosedError, KeyboardInterrupt):
+        raise
+    except Exception as error:  # a defect of this package must not end the program that runs on it
+        sys.excepthook(type(error), error, error.__traceback__)
+        print(f"pyptx: {call.entry.symbol}: internal error of the simulated device", file=sys.stderr, flush=True)
+        session.connection.reply(code("UNKNOWN"))
+    else:
+        session.connection.reply(0, payload)
+    finally:
+        session.context, session.thread = before
+
+
+class _Sticky(Exception):
+    """The context has the error of an earlier kernel."""
+
+    def __init__(self, number: int):
+        super().__init__(number)
+        self.number = number
+
+
+def report(call: _Call, error: DriverError) -> None:
+    """Print the diagnosis of an error."""
+    if error.diagnosis:
+        sys.stdout.flush()
+        print(f"pyptx: CUDA_ERROR_{error.name}: {error.diagnosis}", file=sys.stderr, flush=True)
+
+
+def _arguments(call: _Call, payload: memoryview) -> list[Any]:
+    values: list[Any] = list(call.words.unpack_from(payload))
+    at = call.words.size
+    for k in call.blobs:
+        size = values[k]
+        values[k] = None if size == _NOTHING else bytes(payload[at : at + size])
+        at += 0 if size == _NOTHING else size
+    return values
+
+
+def _results(call: _Call, result: Any) -> bytes:
+    if not call.results:
+        return b""
+    values = result if isinstance(result, tuple) else (result,)
+    words, blobs = [], []
+    for letter, value in zip(call.results, values, strict=True):
+        words.append(Struct("<" + letter).pack(value) if letter else len(value).to_bytes(8, "little"))
+        blobs.append(b"" if letter else value)
+    return b"".join([*words, *blobs])

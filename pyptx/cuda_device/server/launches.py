@@ -1,0 +1,220 @@
+"""Kernel launches."""
+
+from __future__ import annotations
+
+import re
+import struct
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from pyptx.cuda_device.server.errors import DriverError, code
+from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, dynamic_limit
+from pyptx.cuda_device.server.kernel_time import kernel_seconds
+from pyptx.cuda_device.server.modules import Kernel
+from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.streams import Event, stream_of, submit
+from pyptx.errors import LaunchError, SimulationError
+from pyptx.sim.core.engine import encoded_program
+from pyptx.sim.core.launch_arguments import CoreLaunch
+from pyptx.sim.core.parallel import run_launch
+from pyptx.sim.counters import Counters
+from pyptx.sim.launch import count_products
+from pyptx.sim.memory.address_space import CONST_WINDOW, GRID_WORKSPACE, Buffer, Segment
+from pyptx.sim.memory.host_functions import Heap
+from pyptx.sim.plan import Plan
+
+__all__ = ["KernelLaunch", "LaunchConfig", "decode_attributes"]
+
+_PORTABLE_CLUSTER, _LARGEST_CLUSTER = 8, 16
+_ATTRIBUTE = struct.Struct("<i4x64s")
+_EVENT_ATTRIBUTES = (7, 12)  # PROGRAMMATIC_EVENT, LAUNCH_COMPLETION_EVENT
+_COOPERATIVE, _CLUSTER = 2, 4
+_KNOWN_ATTRIBUTES = range(18)
+_ADDRESS = re.compile(r" bytes at 0x([0-9a-f]+)")
+
+# status of a fault of a kernel, by the kind of the simulator's error
+_FAULTS = {
+    "bounds": "ILLEGAL_ADDRESS",
+    "read_only": "ILLEGAL_ADDRESS",
+    "alignment": "MISALIGNED_ADDRESS",
+    "host": "ASSERT",
+    "jump": "INVALID_PC",
+    "function": "INVALID_PC",
+    "call_depth": "HARDWARE_STACK_ERROR",
+    "deadlock": "LAUNCH_TIMEOUT",
+}
+
+
+@dataclass(frozen=True)
+class LaunchConfig:
+    """Sizes of a launch, in CTAs, threads, CTAs and bytes."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    shared_bytes: int
+    cooperative: bool = False
+
+
+@dataclass(eq=False)
+class KernelLaunch:
+    """A launch with its arguments, packed as in the parameter block."""
+
+    kernel: Kernel
+    config: LaunchConfig
+    params: bytes
+    counters: Counters | None = field(default=None, repr=False)
+
+    def check(self, session: Session) -> None:
+        """Raise DriverError where the driver refuses the launch."""
+        name, config = self.kernel.name, self.config
+        if 0 in config.grid or 0 in config.block:
+            raise DriverError("INVALID_VALUE", f"{name}: grid {config.grid} and block {config.block}; a size is 0")
+        if config.shared_bytes > dynamic_limit(self.kernel):
+            raise DriverError(
+                "INVALID_VALUE",
+                f"{name}: {config.shared_bytes} bytes of dynamic shared memory; at most {dynamic_limit(self.kernel)}\n"
+                "hint: opt in to more with cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)",
+            )
+        most = _LARGEST_CLUSTER if self.kernel.settings.get(NON_PORTABLE) else _PORTABLE_CLUSTER
+        if prod(config.cluster) > most:
+            raise DriverError(
+                "INVALID_CLUSTER_SIZE",
+                f"{name}: a cluster of {prod(config.cluster)} CTAs; at most {most}\n"
+                "hint: up to 16 need cuFuncSetAttribute(NON_PORTABLE_CLUSTER_SIZE_ALLOWED)",
+            )
+        size = sum(slot.size for slot in self.kernel.program.symbols.params[-1:])
+        end = size + (self.kernel.program.symbols.params[-1].offset if size else 0)
+        if len(self.params) < end:
+            raise DriverError("INVALID_VALUE", f"{name}: {len(self.params)} bytes of arguments; it takes {end}")
+        self.params = self.params[:end]
+        self.plan(session)
+
+    def plan(self, session: Session) -> Plan:
+        """Return the checked plan of the launch.
+
+        Raises:
+            DriverError: a size does not fit the kernel or the GPU.
+        """
+        config, program = self.config, self.kernel.program
+        try:
+            return Plan.of(
+                program,
+                config.grid,
+                config.block,
+                config.cluster,
+                config.shared_bytes,
+                schedule=session.options.schedule,
+            )
+        except LaunchError as error:
+            raise DriverError("INVALID_VALUE", str(error)) from error
+
+    def run(self, session: Session) -> None:
+        """Run the kernel.
+
+        Raises:
+            DriverError: it faults; the context keeps the error.
+        """
+        launch = _prepared(session, self)
+        try:
+            self.counters = run_launch(launch)
+        except SimulationError as error:
+            name = _FAULTS.get(error.kind or "", "LAUNCH_FAILED")
+            if session.context:
+                session.get_context(session.context).error = code(name)
+            raise DriverError(name, f"kernel {self.kernel.name} failed: {_explained(session, error)}") from error
+        if self.kernel.program.calls_host:
+            sys.stdout.flush()
+        count_products(self.kernel.program, self.counters)
+
+    def seconds(self, session: Session) -> float:
+        return 0.0 if self.counters is None else kernel_seconds(self.counters, self.config.grid, session.gpu)
+
+
+def _explained(session: Session, error: SimulationError) -> str:
+    """Return the text of a fault; where it names an address of the device, with what is or was there."""
+    address = _ADDRESS.search(error.message)
+    if error.kind == "bounds" and address is not None and session.memory.contains(int(address[1], 16)):
+        error.hint = session.memory.describe(int(address[1], 16))
+    return str(error)
+
+
+def _prepared(session: Session, wanted: KernelLaunch) -> CoreLaunch:
+    """Return the launch as the simulator's core takes it; what does not depend on the arguments is prepared once."""
+    kernel, key = wanted.kernel, (wanted.kernel.handle, wanted.config)
+    known = session.prepared.get(key)
+    if known is None or known[0] != session.memory.version:
+        program = kernel.program
+        segments = [*(a.segment for a in session.memory.allocations), *_own_segments(session, kernel)]
+        launch = CoreLaunch(program, encoded_program(program), wanted.plan(session), wanted.params, segments)
+        session.prepared[key] = session.memory.version, launch.rebind([None] * len(launch.ordered))  # not yet run
+        return launch
+    return known[1].rebind([None] * len(known[1].ordered), wanted.params)
+
+
+def _own_segments(session: Session, kernel: Kernel) -> Iterator[Segment]:
+    """Yield constant memory, the heap of malloc, and the counters of cooperative groups, where a kernel uses them."""
+    program, module = kernel.program, kernel.module
+    if data := program.symbols.const_bytes:
+        shared = module.constants.bytes if module.constants is not None else np.empty(0, np.uint8)
+        own = np.frombuffer(data, np.uint8)[len(shared) :]
+        whole = np.concatenate([shared, own]) if len(own) else shared
+        yield Segment(CONST_WINDOW, Buffer(whole, "constant memory", read_only=True), "const")
+    if program.allocates:
+        yield session.heap(Heap)
+    if "%envreg1" in program.specials:
+        yield Segment(GRID_WORKSPACE, Buffer(np.array([8, 0], np.uint32), "grid workspace"))
+
+
+def decode_attributes(session: Session, data: bytes) -> tuple[tuple[int, int, int], bool, list[int]]:
+    """Decode the attributes of cuLaunchKernelEx: the cluster, True for a cooperative launch, and events to record.
+
+    Raises:
+        DriverError: an attribute is unknown.
+    """
+    cluster, cooperative, events = (1, 1, 1), False, []
+    for number, value in _ATTRIBUTE.iter_unpack(data):
+        if number == _CLUSTER:
+            cluster = struct.unpack_from("<3I", value)
+        elif number == _COOPERATIVE:
+            cooperative = value[0] != 0
+        elif number in _EVENT_ATTRIBUTES:
+            events.append(int.from_bytes(value[:8], "little"))
+        elif number not in _KNOWN_ATTRIBUTES:
+            raise DriverError("INVALID_VALUE", f"launch attribute {number} is unknown")
+    return cluster, cooperative, events
+
+
+@handles("pyptxLaunch")
+def launch(
+    session: Session,
+    handle: int,
+    gx: int,
+    gy: int,
+    gz: int,
+    bx: int,
+    by: int,
+    bz: int,
+    shared_bytes: int,
+    stream: int,
+    cooperative: int,
+    attributes: bytes | None,
+    attribute_bytes: int,
+    params: bytes | None,
+    params_bytes: int,
+) -> None:
+    cluster, events = (1, 1, 1), []
+    if attributes:
+        cluster, also, events = decode_attributes(session, attributes)
+        cooperative = cooperative or also
+    config = LaunchConfig((gx, gy, gz), (bx, by, bz), cluster, shared_bytes, bool(cooperative))
+    wanted = KernelLaunch(session.get(handle, Kernel), config, params or b"")
+    wanted.check(session)
+    submit(session, stream, wanted)
+    for event in events:
+        session.get(event, Event).time = stream_of(session, stream).time

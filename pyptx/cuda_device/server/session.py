@@ -1,0 +1,181 @@
+"""The state of a simulated device for one client process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pyptx.analysis.gpus import Gpu
+from pyptx.cuda_device.server.connection import Connection
+from pyptx.cuda_device.server.device_memory import DeviceMemory
+from pyptx.cuda_device.server.errors import DriverError
+from pyptx.sim.memory.address_space import Buffer, Segment
+
+__all__ = ["Context", "Options", "Session"]
+
+T = TypeVar("T")
+HEAP = 0x2F00_0000_0000  # address of the heap of malloc in kernels
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of launches.
+
+    Attributes:
+        schedule: schedule of asynchronous operations, as for `sim.launch`.
+        check: run the sanitizer on every launch.
+        folder: private folder of the running `pyptx exec`.
+    """
+
+    schedule: str = "eager"
+    check: bool = False
+    folder: Path = Path()
+
+
+@dataclass(eq=False)
+class Context:
+    """A context of the driver API.
+
+    Attributes:
+        error: the sticky error of a kernel, returned by every later call; 0 without one.
+        limits: values of cuCtxSetLimit.
+    """
+
+    handle: int
+    flags: int = 0
+    is_primary: bool = False
+    error: int = 0
+    cache_config: int = 0
+    limits: dict[int, int] = field(default_factory=dict)
+
+
+class Session:
+    """Everything that the client's calls refer to.
+
+    Attributes:
+        gpu: the simulated GPU.
+        context: handle of the calling thread's context, during a call; 0 without one.
+        thread: number of the calling thread, during a call.
+        primary: the primary context; None before it is retained.
+        retained: references to the primary context.
+    """
+
+    connection: Connection
+
+    def __init__(self, gpu: Gpu, options: Options, memory: DeviceMemory):
+        self.gpu, self.options, self.memory = gpu, options, memory
+        self.context = self.thread = 0
+        self.primary: Context | None = None
+        self.primary_flags = self.retained = 0
+        self._handles = count(0x1000_0000, 16)
+        self._objects: dict[int, Any] = {}
+        self.prepared: dict[Any, tuple[int, Any]] = {}  # launches by kernel and sizes, with the version of the memory
+        self._heap: Segment | None = None
+        self._capture_modes: dict[int, int] = {}  # by thread
+
+    # contexts
+
+    def get_context(self, handle: int) -> Context:
+        """Return a context.
+
+        Raises:
+            DriverError: it does not exist.
+        """
+        found = self._objects.get(handle)
+        if not isinstance(found, Context):
+            what = "no context is current" if not handle else f"0x{handle:x} is not a context, or it was destroyed"
+            raise DriverError("INVALID_CONTEXT", what)
+        return found
+
+    def destroy_context(self, context: Context) -> None:
+        """Remove a context and all that was made in it."""
+        del self._objects[context.handle]
+        for handle, thing in list(self._objects.items()):
+            if getattr(thing, "context", None) == context.handle:
+                del self._objects[handle]
+        for allocation in self.memory.allocations:
+            if allocation.context == context.handle:
+                self.memory.free(allocation.address)
+
+    def synchronize(self) -> None:
+        """Wait for all work of the device: it is done when it is issued, but its output may be buffered."""
+        sys.stdout.flush()
+
+    def default_stream(self, handle: int, make: Callable[[], T]) -> T:
+        """Return the default stream of a handle, which `make` creates on first use."""
+        return self._objects.setdefault(handle, make())
+
+    def exchange_capture_mode(self, mode: int) -> int:
+        """Set the capture mode of the calling thread and return the one before."""
+        before = self._capture_modes.get(self.thread, 0)
+        self._capture_modes[self.thread] = mode
+        return before
+
+    # handles
+
+    def add(self, thing: Any, handle: int | None = None) -> int:
+        """Return a new handle of an object."""
+        number = self.new_handle() if handle is None else handle
+        self._objects[number] = thing
+        return number
+
+    def new_handle(self) -> int:
+        """Return a number that no other handle has."""
+        return next(self._handles)
+
+    def get(self, handle: int, kind: type[T]) -> T:
+        """Return the object of a handle.
+
+        Raises:
+            DriverError: it is not a handle of such an object.
+        """
+        found = self._objects.get(handle)
+        if not isinstance(found, kind):
+            what = kind.__name__.lower()
+            state = "a null pointer" if not handle else f"0x{handle:x}, which is not the handle of a {what}"
+            raise DriverError("INVALID_HANDLE", f"a {what} was expected, but got {state}")
+        return found
+
+    def remove(self, handle: int, kind: type[T]) -> T:
+        """Remove an object and return it.
+
+        Raises:
+            DriverError: as for `get`.
+        """
+        found = self.get(handle, kind)
+        del self._objects[handle]
+        return found
+
+    def discard(self, handle: int) -> None:
+        """Remove an object, if it is still there."""
+        self._objects.pop(handle, None)
+
+    def all(self, kind: type[T]) -> list[tuple[int, T]]:
+        """Return all objects of a kind, with their handles."""
+        return [(handle, thing) for handle, thing in self._objects.items() if isinstance(thing, kind)]
+
+    def heap(self, make: Callable[[], Buffer]) -> Segment:
+        """Return the heap of malloc in kernels, which lives as long as the process."""
+        if self._heap is None:
+            self._heap = Segment(HEAP, make())
+        return self._heap
+
+    # the client's memory
+
+    def read(self, address: int, size: int) -> bytes:
+        """Read the client's memory, which may be the device's."""
+        return self.connection.read(self.thread, address, size)
+
+    def write(self, address: int, data: bytes) -> None:
+        """Write into the client's memory."""
+        self.connection.write(self.thread, address, data)
+
+    def call_host(self, function: int, data: int, stream: int | None = None) -> None:
+        """Have the calling thread call a host function."""
+        thread, context = self.thread, self.context
+        self.connection.call_host(thread, function, data, stream)
+        self.thread, self.context = thread, context

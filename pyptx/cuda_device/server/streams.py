@@ -1,0 +1,232 @@
+"""Streams and events. An operation completes when it is issued; streams keep the modeled time at which a GPU would have
+completed it, which events record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.session import Session
+
+__all__ = ["LEGACY", "PER_THREAD", "Event", "Operation", "Stream", "stream_of", "submit"]
+
+LEGACY, PER_THREAD = 1, 2  # handles of the default streams; 0 is LEGACY
+_NON_BLOCKING = 1
+_NO_TIMING, _BLOCKING_SYNC, _INTERPROCESS = 2, 1, 4
+
+
+class Operation(Protocol):
+    """Work of a stream, or of a node of a graph."""
+
+    def run(self, session: Session) -> None:
+        """Carry it out."""
+        ...
+
+    def seconds(self, session: Session) -> float:
+        """Return its modeled duration."""
+        ...
+
+
+@dataclass(eq=False)
+class Stream:
+    """A stream.
+
+    Attributes:
+        time: modeled time, in seconds since the start of the device, at which its last operation completes.
+    """
+
+    handle: int
+    flags: int = 0
+    priority: int = 0
+    context: int = 0
+    time: float = 0.0
+    callbacks: list[int] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Event:
+    """An event; `time` is None before it is recorded."""
+
+    flags: int = 0
+    time: float | None = None
+
+
+def stream_of(session: Session, handle: int) -> Stream:
+    """Return a stream by its handle, which may be that of a default stream.
+
+    Raises:
+        DriverError: it is no stream.
+    """
+    if handle in (0, LEGACY, PER_THREAD):
+        return session.default_stream(handle or LEGACY, lambda: Stream(handle or LEGACY, context=session.context))
+    return session.get(handle, Stream)
+
+
+def submit(session: Session, handle: int, operation: Operation) -> None:
+    """Carry out an operation of a stream, or add it to the graph that the stream captures."""
+    stream = stream_of(session, handle)
+    operation.run(session)
+    stream.time = _ready(session, stream) + operation.seconds(session)
+
+
+def _ready(session: Session, stream: Stream) -> float:
+    """Return the time at which the next operation may start: the legacy stream waits for others and they for it."""
+    if stream.flags & _NON_BLOCKING or stream.handle == PER_THREAD:
+        return stream.time
+    if stream.handle == LEGACY:
+        return max(s.time for _, s in session.all(Stream) if not s.flags & _NON_BLOCKING)
+    return max(stream.time, stream_of(session, LEGACY).time)
+
+
+# streams
+
+
+@handles("cuStreamCreate")
+def create(session: Session, flags: int) -> int:
+    return create_with_priority(session, flags, 0)
+
+
+@handles("cuStreamCreateWithPriority")
+def create_with_priority(session: Session, flags: int, priority: int) -> int:
+    if flags & ~_NON_BLOCKING:
+        raise DriverError("INVALID_VALUE", f"cuStreamCreate: unknown flags 0x{flags:x}")
+    handle = session.new_handle()
+    return session.add(Stream(handle, flags, min(0, max(-5, priority)), session.context), handle)
+
+
+@handles("cuStreamDestroy_v2")
+def destroy(session: Session, handle: int) -> None:
+    session.remove(handle, Stream)
+
+
+@handles("cuStreamGetId")
+def stream_id(session: Session, handle: int) -> int:
+    return stream_of(session, handle).handle
+
+
+@handles("cuStreamGetPriority")
+def priority(session: Session, handle: int) -> int:
+    return stream_of(session, handle).priority
+
+
+@handles("cuStreamGetFlags")
+def flags(session: Session, handle: int) -> int:
+    return stream_of(session, handle).flags
+
+
+@handles("cuStreamGetCtx")
+def stream_context(session: Session, handle: int) -> int:
+    return stream_of(session, handle).context or session.context
+
+
+@handles("cuStreamGetDevice")
+def stream_device(session: Session, handle: int) -> int:
+    stream_of(session, handle)
+    return 0
+
+
+@handles("cuStreamQuery", "cuStreamSynchronize")
+def synchronize(session: Session, handle: int) -> None:
+    stream_of(session, handle)
+    session.synchronize()
+
+
+@handles("cuStreamWaitEvent")
+def wait_event(session: Session, handle: int, event: int, flags: int) -> None:
+    stream, found = stream_of(session, handle), session.get(event, Event)
+    stream.time = max(stream.time, found.time or 0.0)
+
+
+@handles("cuStreamIsCapturing")
+def is_capturing(session: Session, handle: int) -> int:
+    stream_of(session, handle)
+    return 0
+
+
+@handles("cuThreadExchangeStreamCaptureMode")
+def exchange_capture_mode(session: Session, mode: int) -> None:
+    wanted = int.from_bytes(session.read(mode, 4), "little")
+    if wanted > 2:
+        raise DriverError("INVALID_VALUE", f"cuThreadExchangeStreamCaptureMode: mode {wanted} is unknown")
+    session.write(mode, session.exchange_capture_mode(wanted).to_bytes(4, "little"))
+
+
+# events
+
+
+@handles("cuEventCreate")
+def create_event(session: Session, flags: int) -> int:
+    if flags & ~(_NO_TIMING | _BLOCKING_SYNC | _INTERPROCESS):
+        raise DriverError("INVALID_VALUE", f"cuEventCreate: unknown flags 0x{flags:x}")
+    if flags & _INTERPROCESS:
+        raise DriverError("NOT_SUPPORTED", "cuEventCreate: events are not shared between processes")
+    return session.add(Event(flags))
+
+
+@handles("cuEventDestroy_v2")
+def destroy_event(session: Session, handle: int) -> None:
+    session.remove(handle, Event)
+
+
+@handles("cuEventRecord")
+def record_event(session: Session, handle: int, stream: int) -> None:
+    session.get(handle, Event).time = _ready(session, stream_of(session, stream))
+
+
+@handles("cuEventRecordWithFlags")
+def record_event_with_flags(session: Session, handle: int, stream: int, flags: int) -> None:
+    record_event(session, handle, stream)
+
+
+@handles("cuEventQuery", "cuEventSynchronize")
+def synchronize_event(session: Session, handle: int) -> None:
+    session.get(handle, Event)
+    session.synchronize()
+
+
+@handles("cuEventElapsedTime", "cuEventElapsedTime_v2")
+def elapsed_time(session: Session, start: int, stop: int) -> float:
+    events = session.get(start, Event), session.get(stop, Event)
+    times = [event.time for event in events]
+    if any(event.flags & _NO_TIMING for event in events) or None in times:
+        raise DriverError("INVALID_HANDLE", "cuEventElapsedTime: both events must be recorded, and made for timing")
+    return 1e3 * ((times[1] or 0.0) - (times[0] or 0.0))
+
+
+# host functions
+
+
+@dataclass(frozen=True)
+class HostCall:
+    """A call of a function of the host; with a stream, one of cuStreamAddCallback."""
+
+    function: int
+    data: int
+    stream: int | None = None
+
+    def run(self, session: Session) -> None:
+        session.call_host(self.function, self.data, self.stream)
+
+    def seconds(self, session: Session) -> float:
+        return 0.0
+
+
+@handles("cuLaunchHostFunc")
+def launch_host_function(session: Session, stream: int, function: int, data: int) -> None:
+    if not function:
+        raise DriverError("INVALID_VALUE", "cuLaunchHostFunc: the function is a null pointer")
+    submit(session, stream, HostCall(function, data))
+
+
+@handles("cuLaunchHostFunc_v2")
+def launch_host_function_in_mode(session: Session, stream: int, function: int, data: int, mode: int) -> None:
+    launch_host_function(session, stream, function, data)
+
+
+@handles("cuStreamAddCallback")
+def add_callback(session: Session, stream: int, function: int, data: int, flags: int) -> None:
+    if not function:
+        raise DriverError("INVALID_VALUE", "cuStreamAddCallback: the function is a null pointer")
+    submit(session, stream, HostCall(function, data, stream))

@@ -1,0 +1,253 @@
+// The connection to the server: one socket, used by one thread at a time, and the shared memory of the device.
+//
+// A request is {function, bytes of payload, context, thread} and its payload. The server answers with actions, which
+// this process carries out in its own memory, and at the end with the reply. All words are 8 bytes.
+
+#include "client.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM };      // server/connection.py
+#define ACKNOWLEDGE 0xFFFFFFFFu
+#define VARIABLE "PYPTX_DEVICE_SOCKET"
+
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
+struct request { uint32_t function, bytes; uint64_t context, thread; };
+struct reply { uint32_t kind; int32_t status; uint64_t bytes; };
+struct welcome { uint64_t base, size; };
+struct bytes { unsigned char *data; size_t size, capacity, at; };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int server = -1;         // the socket
+static int state = NOT_INITIALIZED;
+static struct bytes outgoing, incoming;
+static atomic_ulong threads;
+static __thread uint64_t thread_number;
+
+static void grow(struct bytes *b, size_t size) {
+    if (size <= b->capacity) return;
+    size_t capacity = size + size / 2 + 4096;
+    unsigned char *data = realloc(b->data, capacity);
+    if (!data) { fputs("pyptx: out of memory for a message to the simulated device\n", stderr); abort(); }
+    b->data = data;
+    b->capacity = capacity;
+}
+
+static int lost(void) {
+    if (server >= 0) {
+        fputs("pyptx: the process of the simulated device has ended; its memory is lost\n", stderr);
+        close(server);
+    }
+    server = -1;
+    return state = UNKNOWN;
+}
+
+static int send_all(const void *data, size_t size) {
+    for (const unsigned char *p = data; size;) {
+        ssize_t n = send(server, p, size, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return -1;
+        p += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static int receive_all(void *data, size_t size) {
+    for (unsigned char *p = data; size;) {
+        ssize_t n = recv(server, p, size, 0);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return -1;
+        p += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+// starting ------------------------------------------------------------------------------------------------------------
+
+static void forget_in_child(void) {
+    // CUDA does not support use after fork; the connection belongs to the parent
+    pthread_mutex_init(&lock, NULL);
+    if (server >= 0) close(server);
+    server = -1;
+    if (state == SUCCESS) state = NOT_INITIALIZED;
+    atomic_store(&threads, 0);
+}
+
+static int receive_memory(struct welcome *welcome) {
+    char control[CMSG_SPACE(sizeof(int))];
+    struct iovec part = { welcome, sizeof *welcome };
+    struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
+    ssize_t n;
+    do n = recvmsg(server, &message, MSG_CMSG_CLOEXEC); while (n < 0 && errno == EINTR);
+    if (n != (ssize_t)sizeof *welcome || !welcome->size) return -1;
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    if (!header || header->cmsg_type != SCM_RIGHTS) return -1;
+    int memory;
+    memcpy(&memory, CMSG_DATA(header), sizeof memory);
+    return memory;
+}
+
+static int map_memory(int memory, struct welcome where) {
+    void *wanted = (void *)(uintptr_t)where.base;
+    void *found = mmap(wanted, where.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
+                       memory, 0);
+    close(memory);
+    if (found == wanted) {
+        madvise(found, where.size, MADV_DONTDUMP);
+        return SUCCESS;
+    }
+    if (found != MAP_FAILED) munmap(found, where.size);
+    fprintf(stderr, "pyptx: cannot map the memory of the simulated device at %p (%llu GiB): %s\n", wanted,
+            (unsigned long long)(where.size >> 30), strerror(errno));
+    return OPERATING_SYSTEM;
+}
+
+static int open_connection(void) {
+    const char *path = getenv(VARIABLE);
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    if (!path || !*path) {
+        fputs("pyptx: this libcuda.so.1 runs kernels on pyptx's simulator, which is not running\n"
+              "hint: start the program with `pyptx exec PROGRAM ...`\n", stderr);
+        return NO_DEVICE;
+    }
+    if (strlen(path) >= sizeof address.sun_path) return NO_DEVICE;
+    strcpy(address.sun_path, path);
+    server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (server < 0 || connect(server, (struct sockaddr *)&address, sizeof address) < 0) {
+        fprintf(stderr, "pyptx: the simulated device at %s does not answer: %s\n"
+                        "hint: the `pyptx exec` that started this program must still be running\n", path, strerror(errno));
+        if (server >= 0) close(server);
+        server = -1;
+        return NO_DEVICE;
+    }
+    struct welcome welcome;
+    int memory = send_all(TABLE_IDENTITY, 16) ? -1 : receive_memory(&welcome);
+    if (memory < 0) {
+        fputs("pyptx: the simulated device was refused: libcuda.so.1 and the running pyptx are of different versions\n"
+              "hint: rebuild it: python -m pyptx.cuda_device.build_client\n", stderr);
+        close(server);
+        server = -1;
+        return NO_DEVICE;
+    }
+    pthread_atfork(NULL, NULL, forget_in_child);
+    return map_memory(memory, welcome);
+}
+
+EXPORT int cuInit(unsigned flags) {
+    static int forked_from;
+    if (flags) return INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    if (state == NOT_INITIALIZED && (!forked_from || forked_from == getpid())) {
+        forked_from = getpid();
+        state = open_connection();
+    }
+    int status = state;
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+// calls ---------------------------------------------------------------------------------------------------------------
+
+static int begin(uint32_t function) {
+    if (state != SUCCESS) return state;
+    if (!thread_number) thread_number = atomic_fetch_add(&threads, 1) + 1;
+    pthread_mutex_lock(&lock);
+    if (state != SUCCESS) {
+        pthread_mutex_unlock(&lock);
+        return state;
+    }
+    struct request head = { function, 0, current_context(), thread_number };
+    grow(&outgoing, sizeof head);
+    memcpy(outgoing.data, &head, sizeof head);
+    outgoing.size = sizeof head;
+    return SUCCESS;
+}
+
+static void put_word(uint64_t word) {
+    grow(&outgoing, outgoing.size + sizeof word);
+    memcpy(outgoing.data + outgoing.size, &word, sizeof word);
+    outgoing.size += sizeof word;
+}
+
+static void put_bytes(const void *bytes, size_t size) {
+    grow(&outgoing, outgoing.size + size);
+    if (size) memcpy(outgoing.data + outgoing.size, bytes, size);
+    outgoing.size += size;
+}
+
+static uint64_t get_word(void) {
+    uint64_t word = 0;
+    if (incoming.at + sizeof word <= incoming.size) memcpy(&word, incoming.data + incoming.at, sizeof word);
+    incoming.at += sizeof word;
+    return word;
+}
+
+static const unsigned char *get_bytes(size_t size) {
+    const unsigned char *found = incoming.data + incoming.at;
+    incoming.at += size;
+    return found;
+}
+
+static void end_call(void) { pthread_mutex_unlock(&lock); }
+
+static void copy_box(void) {
+    uint64_t to = get_word(), from = get_word(), width = get_word(), height = get_word(), depth = get_word();
+    uint64_t to_pitch = get_word(), from_pitch = get_word(), to_slice = get_word(), from_slice = get_word();
+    for (uint64_t z = 0; z < depth; z++)
+        for (uint64_t y = 0; y < height; y++)
+            memmove((void *)(uintptr_t)(to + z * to_slice + y * to_pitch),
+                    (const void *)(uintptr_t)(from + z * from_slice + y * from_pitch), width);
+}
+
+static void call_host(int kind) {
+    uint64_t function = get_word(), data = get_word(), stream = get_word();
+    end_call();      // the function may call the driver, and other threads may
+    if (kind == CALL) ((void (*)(void *))(uintptr_t)function)((void *)(uintptr_t)data);
+    else ((void (*)(uint64_t, int, void *))(uintptr_t)function)(stream, SUCCESS, (void *)(uintptr_t)data);
+    pthread_mutex_lock(&lock);
+}
+
+static int acknowledge(const void *bytes, size_t size) {
+    struct request head = { ACKNOWLEDGE, (uint32_t)size, 0, thread_number };
+    return send_all(&head, sizeof head) || (size && send_all(bytes, size)) ? -1 : 0;
+}
+
+static int call(void) {
+    uint32_t payload = (uint32_t)(outgoing.size - sizeof(struct request));
+    memcpy(outgoing.data + offsetof(struct request, bytes), &payload, sizeof payload);
+    if (send_all(outgoing.data, outgoing.size)) return lost();
+    for (;;) {
+        struct reply reply;
+        if (server < 0 || receive_all(&reply, sizeof reply)) return lost();
+        grow(&incoming, reply.bytes);
+        if (reply.bytes && receive_all(incoming.data, reply.bytes)) return lost();
+        incoming.size = reply.bytes;
+        incoming.at = 0;
+        const void *answer = NULL;
+        size_t size = 0;
+        switch (reply.kind) {
+        case REPLY: return reply.status;
+        case COPY_AND_RETURN: copy_box(); return SUCCESS;
+        case COPY: copy_box(); break;
+        case WRITE: {
+            void *place = (void *)(uintptr_t)get_word();
+            memcpy(place, incoming.data + incoming.at, incoming.size - incoming.at);
+            break;
+        }
+        case READ:
+            answer = (const void *)(uintptr_t)get_word();
+            size = get_word();
+            break;
+        default: call_host((int)reply.kind);
+        }
+        if (acknowledge(answer, size)) return lost();
+    }
+}

@@ -1,0 +1,42 @@
+"""Programs that run under `pyptx exec`, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pyptx.cuda_device.build_client import HERE, LIBRARY, host_target
+
+PROGRAMS = Path(__file__).parent / "programs"
+SECONDS = 120
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs the client library where it cannot run or was not built."""
+    reason = "needs Linux" if host_target() is None else "libcuda.so.1 was not built: pyptx/cuda_device/build_client.py"
+    if host_target() is None or not (HERE / LIBRARY).exists():
+        for item in items:
+            if "execute" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture
+def execute() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a program of the folder programs, or a command, under `pyptx exec` with options; return what it printed."""
+
+    def run(program: str | list[str], *options: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(PROGRAMS / program)] if isinstance(program, str) else program
+        return subprocess.run(
+            [sys.executable, "-m", "pyptx", "exec", *options, *command],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+        )
+
+    return run
