@@ -30,6 +30,9 @@ async function request<T>(name: string, query: Record<string, string> = {}, body
 export const check = async (text: string, target: string | null): Promise<Finding[]> =>
   (await request<{ diagnostics: Finding[] }>("check", {}, { text, target })).diagnostics;
 
+export const checkCuda = async (text: string, path: string | null): Promise<Finding[]> =>
+  (await request<{ diagnostics: Finding[] }>("check-cuda", {}, { text, path })).diagnostics;
+
 export const kernels = async (notebook: string | null): Promise<Kept[]> =>
   (await request<{ kernels: Kept[] }>("kernels", notebook === null ? {} : { notebook })).kernels;
 

@@ -1,5 +1,6 @@
-// File types .ptx, .sass and .cubin, and their linked views.
+// File types .ptx, .cu, .sass and .cubin, and their linked views.
 
+import type { JupyterFrontEnd } from "@jupyterlab/application";
 import { ABCWidgetFactory, DocumentRegistry, DocumentWidget, type IDocumentWidget } from "@jupyterlab/docregistry";
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { h } from "pyptx-renderer/dom.js";
@@ -48,6 +49,14 @@ class FileViewFactory extends ABCWidgetFactory<IDocumentWidget<FileView>> {
   }
 }
 
+/** The path of the document that an element belongs to, null for none. */
+export function pathOf(shell: JupyterFrontEnd.IShell, element: Element): string | null {
+  for (const widget of shell.widgets("main")) {
+    if (widget instanceof DocumentWidget && widget.node.contains(element)) return widget.context.localPath;
+  }
+  return null;
+}
+
 export function addDocuments(registry: DocumentRegistry, trans: TranslationBundle): void {
   registry.addFileType({ name: "ptx", displayName: trans.__("PTX"), extensions: [".ptx"], mimeTypes: [PTX_MIME], icon: chipIcon });
   registry.addFileType({ name: "cuda", displayName: trans.__("CUDA C++"), extensions: [".cu", ".cuh"], mimeTypes: [CUDA_MIME], icon: chipIcon });
@@ -55,5 +64,5 @@ export function addDocuments(registry: DocumentRegistry, trans: TranslationBundl
   registry.addFileType({ name: "cubin", displayName: trans.__("CUDA binary"), extensions: [".cubin"], mimeTypes: ["application/x-cubin"],
                          fileFormat: "base64", contentType: "file", icon: chipIcon });
   registry.addWidgetFactory(new FileViewFactory({ name: FACTORY, label: trans.__("PTX | SASS view"), modelName: "base64", readOnly: true,
-                                                  fileTypes: ["cubin", "ptx"], defaultFor: ["cubin"] }, trans));
+                                                  fileTypes: ["cubin", "ptx", "cuda"], defaultFor: ["cubin"] }, trans));
 }

@@ -14,7 +14,7 @@ import { ITranslator, nullTranslator } from "@jupyterlab/translation";
 import { addCommands, IDS, PALETTE } from "./commands.js";
 import { followEdits } from "./celledits.js";
 import { addFindings, followReports } from "./findings.js";
-import { addDocuments } from "./documents.js";
+import { addDocuments, pathOf } from "./documents.js";
 import { addCompletions, addLanguages, followCells } from "./languages.js";
 import { cardUrl } from "./icons.js";
 import { addMargin } from "./margin.js";
@@ -34,7 +34,7 @@ const editors: JupyterFrontEndPlugin<void> = {
   activate(app: JupyterFrontEnd, languages: IEditorLanguageRegistry, extensions: IEditorExtensionRegistry, translator: ITranslator | null,
            notebooks: INotebookTracker | null, completions: ICompletionProviderManager | null) {
     const trans = (translator ?? nullTranslator).load("pyptx");
-    addLanguages(languages, trans);
+    addLanguages(languages, view => pathOf(app.shell, view.dom), trans);
     addDocuments(app.docRegistry, trans);
     addMargin(extensions, notebooks, trans);
     if (notebooks) {

@@ -1,4 +1,4 @@
-// PTX and SASS in editors: languages, completion, and %%ptx cells.
+// PTX, CUDA C++ and SASS in editors: languages, completion, and %%ptx cells.
 
 import { Notification } from "@jupyterlab/apputils";
 import type { CodeEditor } from "@jupyterlab/codeeditor";
@@ -6,20 +6,31 @@ import type { IEditorLanguageRegistry } from "@jupyterlab/codemirror";
 import type { CompletionHandler, ICompletionContext, ICompletionProvider, ICompletionProviderManager } from "@jupyterlab/completer";
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import type { TranslationBundle } from "@jupyterlab/translation";
+import type { EditorView } from "@codemirror/view";
 
-import { CUDA_MIME, mimeOf, PTX_MIME, SASS_MIME } from "./logic/cells.js";
+import { CPP_MIME, CUDA_MIME, mimeOf, PTX_MIME, SASS_MIME } from "./logic/cells.js";
 
 const loadPtx = () => import("./ptxlanguage.js");
 
-export function addLanguages(registry: IEditorLanguageRegistry, trans: TranslationBundle): void {
-  let told = false;
-  const problem = (error: unknown) => {
-    if (told) return;
-    told = true;
-    Notification.warning(trans.__("PTX is not checked: %1", error instanceof Error ? error.message : String(error)));
+/** pathOf: the path of the file or notebook of an editor, null if it has none. */
+export function addLanguages(registry: IEditorLanguageRegistry, pathOf: (view: EditorView) => string | null, trans: TranslationBundle): void {
+  const once = (language: string) => {
+    let told = false;
+    return (error: unknown) => {
+      if (told) return;
+      told = true;
+      Notification.warning(trans.__("%1 is not checked: %2", language, error instanceof Error ? error.message : String(error)));
+    };
   };
+  const problem = once(trans.__("PTX")), cudaProblem = once(trans.__("CUDA C++"));
   registry.addLanguage({ name: "PTX", displayName: trans.__("PTX"), mime: PTX_MIME, extensions: ["ptx"],
                          load: async () => (await loadPtx()).ptx(problem) });
+  registry.addLanguage({ name: "CUDA C++", displayName: trans.__("CUDA C++"), mime: CUDA_MIME, extensions: ["cu", "cuh"],
+                         load: async () => {
+                           const [cpp, { cuda }] = await Promise.all([registry.getLanguage(CPP_MIME), import("./cudalanguage.js")]);
+                           if (!cpp?.support) throw new Error("the editor has no C++");
+                           return cuda(cpp.support, pathOf, cudaProblem);
+                         } });
   registry.addLanguage({ name: "NVIDIA SASS", displayName: trans.__("NVIDIA SASS"), mime: SASS_MIME, extensions: ["sass", "nvsass"],
                          load: async () => (await import("./sasslanguage.js")).sass() });
 }

@@ -21,9 +21,9 @@ from pyptx.nvrtc import CudaError, Source
 from pyptx.workbench.cuda_program import DEFAULT_ARCH, CudaEntry, CudaProgram, CudaSource, cuda
 from pyptx.workbench.tools import check_of
 
-__all__ = ["Call", "Ran", "bind_entries", "compile_cuda_cell", "compiled_entries", "parse_call", "run_call"]
+__all__ = ["CALL", "Call", "Ran", "bind_entries", "compile_cuda_cell", "compiled_entries", "parse_call", "run_call"]
 
-_CALL = re.compile(r"\s*(?P<name>[A-Za-z_][\w:]*(?:<[^()]*>)?)\s*\((?P<arguments>.*)\)\s*", re.S)
+CALL = re.compile(r"\s*(?P<name>[A-Za-z_][\w:]*(?:<[^()]*>)?)\s*\((?P<arguments>.*)\)\s*", re.S)
 
 
 class Call(NamedTuple):
@@ -89,7 +89,7 @@ def parse_call(program: CudaProgram, text: str, option: str) -> Call:
     Raises:
         UsageError: it is not a call of a kernel of the program.
     """
-    found = _CALL.fullmatch(text)
+    found = CALL.fullmatch(text)
     names = ", ".join(program.entries) or "templates, such as scale<float>"
     if found is None:
         raise UsageError(f'{option} {text}: expected a call such as "add(GRID, BLOCK, x, n)"; kernels: {names}')

@@ -22,6 +22,7 @@ __all__ = [
     "check_parameter_names",
     "compile_arguments",
     "cuda_arguments",
+    "evaluated",
     "known_archs",
     "parameter_names",
     "parse_arch",
@@ -101,6 +102,22 @@ def cuda_arguments(function: Callable) -> Callable:
             argument(
                 "-I", "--include", metavar="DIR", action="append", default=[], dest="include", help="folder of headers"
             ),
+            argument(
+                "--sweep",
+                metavar="CALL",
+                help="compile a kernel for combinations of macros and template arguments, and model the times: "
+                '--sweep "scale<float, {N}>(n // N, N, x, n)" --values N=64,128; grid and block may use the names; the '
+                "table is the value of the cell",
+            ),
+            argument(
+                "--values",
+                metavar="NAME=LIST",
+                nargs="+",
+                action="append",
+                default=[],
+                help="values that --sweep tries: --values TILE=16,32 UNROLL={range(1,5)}",
+            ),
+            argument("--device", metavar="GPU", help="the GPU whose times --sweep models, such as h200"),
             argument("--nvrtc", metavar="TEXT", help='options of NVRTC, quoted: --nvrtc "--use_fast_math -G"'),
         ),
     )
@@ -113,8 +130,8 @@ def parse_defines(given: Sequence[str], namespace: dict[str, Any]) -> dict[str, 
         name, equals, text = item.partition("=")
         if not name.isidentifier():
             raise UsageError(f"-D {item}: expected NAME or NAME=VALUE, as in -D TILE=32")
-        evaluated = equals and text.startswith("{") and text.endswith("}")
-        found[name] = _value(name, text, namespace) if evaluated else text if equals else 1
+        in_braces = equals and text.startswith("{") and text.endswith("}")
+        found[name] = evaluated(name, text, namespace, "-D") if in_braces else text if equals else 1
     return found
 
 
@@ -177,16 +194,17 @@ def parse_params(groups: Sequence[Sequence[str]], namespace: dict[str, Any]) -> 
             raise UsageError(f"-p {item}: expected NAME=VALUE, as in -p N=1024")
         if name in found:
             raise UsageError(f"-p {name} is given twice")
-        found[name] = _value(name, text, namespace)
+        found[name] = evaluated(name, text, namespace, "-p")
     return found
 
 
-def _value(name: str, text: str, namespace: dict[str, Any]) -> Any:
+def evaluated(name: str, text: str, namespace: dict[str, Any], option: str) -> Any:
+    """Return the value that a text has in an option: `{expression}` in `namespace`, else a Python literal, else the text."""
     if text.startswith("{") and text.endswith("}"):
         try:
             return eval(text[1:-1], namespace)
         except Exception as error:
-            raise UsageError(f"-p {name}={text}: {type(error).__name__}: {error}") from None
+            raise UsageError(f"{option} {name}={text}: {type(error).__name__}: {error}") from None
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

@@ -18,6 +18,7 @@ from pyptx.jupyter import magic_options
 from pyptx.jupyter.baselines import BaselineLookup, lookup_baseline
 from pyptx.jupyter.cells import Cell
 from pyptx.jupyter.cuda_cells import Call, Ran, bind_entries, compile_cuda_cell, compiled_entries, parse_call, run_call
+from pyptx.jupyter.cuda_sweeps import parse_sweep
 from pyptx.jupyter.debug_magics import debug_call
 from pyptx.jupyter.errors import attach_traceback, print_warnings
 from pyptx.jupyter.kernel_runs import CompiledKernel, check_call, compile_kernel, run_kernels
@@ -188,18 +189,38 @@ class PtxMagics(Magics):
         __tracebackhide__ = True
         own = magic_options.parse_given(self.cuda, line)
         given = self._with_defaults(
-            own, "entry", "run", "check", "debug", "diff", "name", "defines", "include", "nvrtc"
+            own,
+            "entry",
+            "run",
+            "check",
+            "debug",
+            "diff",
+            "name",
+            "defines",
+            "include",
+            "nvrtc",
+            "sweep",
+            "values",
+            "device",
         )
         arch, options = magic_options.parse_arch(given.arch), tuple(magic_options.unquote(given.options or "").split())
         panes = magic_options.parse_panes(given.panes)
         magic_options.parse_name(given.name, ())
         text = Cell.current(self.shell, cell, "%%cuda")
+        swept = None
+        if given.sweep:
+            swept = parse_sweep(magic_options.unquote(given.sweep), given.values or [], self.shell.user_ns)
+        elif given.values or given.device:
+            raise UsageError("%%cuda: --values and --device apply to --sweep CALL, which is missing")
         program = compile_cuda_cell(
             self.shell,
             text,
             arch=arch,
             options=tuple(magic_options.unquote(given.nvrtc or "").split()),
-            defines=magic_options.parse_defines(given.defines or [], self.shell.user_ns),
+            defines={
+                **magic_options.parse_defines(given.defines or [], self.shell.user_ns),
+                **(swept.macros if swept else {}),
+            },
             include=tuple(map(magic_options.unquote, given.include or [])),
             name=given.name,
         )
@@ -216,9 +237,12 @@ class PtxMagics(Magics):
         if report is not None:
             display(report)
         called = {call.entry.name: ran.get(call.entry.name, Ran()) for call in calls.values()}
-        wanted = magic_options.unquote(given.entry) if given.entry else None
+        wanted = magic_options.unquote(given.entry) if given.entry else swept.first if swept else None
         made = compiled_entries(program, wanted, called, options)
         made[0] = replace(made[0], warnings=program.warnings)
+        if swept is not None:
+            self._show(made, text, Namespace(**{**vars(given), "quiet": True}), panes=panes)
+            return swept.run(self.shell, program, given.device)
         if "debug" in calls:
             self._show(made, text, Namespace(**{**vars(given), "quiet": True}), panes=panes)
             return run_call(self.shell, calls["debug"], "debug", "--debug")[0]

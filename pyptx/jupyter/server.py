@@ -1,7 +1,8 @@
-"""The Jupyter server extension: checks PTX, lists versions, returns views of versions and files, without a kernel.
+"""The Jupyter server extension: checks PTX and CUDA C++, lists versions, returns views of versions and files, without a kernel.
 
 Requests below `pyptx/` are answered with JSON, or with status 4xx and `{"message": text}`:
-    POST check      {"text", "target"?}                    {"diagnostics": [...]}
+    POST check      {"text", "target"?}                    {"diagnostics": [...]} of PTX
+    POST check-cuda {"text", "path"?}                      {"diagnostics": [...]} of a .cu file, or a %%cuda cell of a notebook
     GET  kernels    ?notebook=FILE.ipynb                   {"kernels": [...]}, all without a notebook
     GET  view       ?version=REF or ?path=FILE             {"view": the view's JSON}
     GET  diff       ?before=REF&after=REF                  {"view": the view's JSON}
@@ -22,8 +23,9 @@ from jupyter_server.utils import ensure_async, url_path_join
 from tornado import web
 
 from pyptx import history
-from pyptx.errors import PtxError
+from pyptx.errors import OptionError, PtxError
 from pyptx.jupyter import panel
+from pyptx.jupyter.cuda_checks import CudaText, check_cuda, read_cell
 from pyptx.jupyter.file_views import view_file
 from pyptx.validate import check_ptx
 from pyptx.workbench.comparing import diff
@@ -64,6 +66,21 @@ class Check(Handler):
         await self.reply(lambda: {"diagnostics": diagnostics(text, target)})
 
 
+class CheckCuda(Handler):
+    @web.authenticated
+    @authorized(action="execute", resource="kernels")  # a compiler reads the headers that a text includes
+    async def post(self) -> None:
+        body = self.get_json_body() or {}
+        text, path = body.get("text"), body.get("path")
+        if not isinstance(text, str) or not isinstance(path, str | None):
+            return self.refuse('expected {"text": CUDA C++ or a cell, "path": of the file or null}')
+        if len(text) > MAX_TEXT:
+            return self.refuse(f"{len(text)} characters; at most {MAX_TEXT} are checked while typing")
+        root = getattr(self.contents_manager, "root_dir", None)  # of a manager that stores files in a folder
+        folder = Path(root, path).parent if root and path else None
+        await self.reply(lambda: {"diagnostics": cuda_diagnostics(text, folder)})
+
+
 class Kernels(Handler):
     @web.authenticated
     @authorized
@@ -86,7 +103,8 @@ class View(Handler):
         data = base64.b64decode(model["content"])
         root = getattr(self.contents_manager, "root_dir", None)  # of a manager that stores files in a folder
         roots = [Path(root)] if root else []
-        return await self.reply(lambda: {"view": view_file(PurePosixPath(path).name, data, roots).to_json()})
+        folder = Path(root, path).parent if root else None
+        return await self.reply(lambda: {"view": view_file(PurePosixPath(path).name, data, roots, folder).to_json()})
 
 
 class Diff(Handler):
@@ -112,13 +130,29 @@ def diagnostics(text: str, target: str | None) -> list[dict[str, Any]]:
     ]
 
 
+def cuda_diagnostics(text: str, folder: Path | None) -> list[dict[str, Any]]:
+    """Return the findings of the compiler in a file or a `%%cuda` cell, as `check_cuda` does.
+
+    Args:
+        folder: of the file or notebook.
+    """
+    if not text.lstrip().startswith("%%cuda"):
+        return check_cuda(CudaText(text, folder))
+    try:
+        return check_cuda(read_cell(text, folder))
+    except OptionError as error:  # of the magic
+        line = text[: len(text) - len(text.lstrip())].count("\n") + 1
+        none = {"column": None, "end_column": None, "hint": error.hint}
+        return [{"severity": "error", "message": error.message or str(error), "line": line, **none}]
+
+
 def _jupyter_server_extension_points() -> list[dict[str, str]]:
     return [{"module": "pyptx.jupyter.server"}]
 
 
 def _load_jupyter_server_extension(server_app: Any) -> None:
     base = server_app.web_app.settings["base_url"]
-    handlers = {"check": Check, "kernels": Kernels, "view": View, "diff": Diff}
+    handlers = {"check": Check, "check-cuda": CheckCuda, "kernels": Kernels, "view": View, "diff": Diff}
     server_app.web_app.add_handlers(
         ".*$", [(url_path_join(base, "pyptx", name), handler) for name, handler in handlers.items()]
     )

@@ -20,6 +20,8 @@ from pyptx.nvrtc.library import Output, compiler_version, run_nvrtc
 __all__ = ["Compilation", "Source", "compile_source"]
 
 _OWN = ("-arch", "--gpu-architecture", "-gpu-architecture", "--gpu-code", "-code")
+MAX_REFUSED = 64
+_refused: dict[str, Output] = {}  # by the digest of the key
 _VERSION = 4  # of the preparation of sources, part of the cache key
 
 
@@ -124,16 +126,17 @@ def compile_source(
             prepared = prepare(header.text)
             if prepared != header.text:
                 texts |= dict.fromkeys(header.names, f'#line 1 "{header.path}"\n{prepared}')
-        output = run_nvrtc(
-            prepare(source.text),
-            source.name,
-            [*arguments, *(f"-I{folder}" for folder in toolkit_folders())],
-            texts,
-            templates,
-        )
-        if output.ptx is not None and complete:
-            about = {"log": output.log, "lowered": output.lowered}
-            get_global_cache().put(CacheEntry(key, output.ptx, None, about))
+        output = _refused.get(key.hash())
+        if output is None:
+            output = run_nvrtc(
+                prepare(source.text),
+                source.name,
+                [*arguments, *(f"-I{folder}" for folder in toolkit_folders())],
+                texts,
+                templates,
+            )
+            if complete:
+                _keep(key, output)
     found = diagnostics_of(output.log, file_of)
     if output.ptx is None:
         errors = [one for one in found if one.severity == "error"]
@@ -146,6 +149,17 @@ def compile_source(
         tuple(one for one in found if one.severity == "warning"),
         tuple(str(header.path) for header in headers),
     )
+
+
+def _keep(key: CacheKey, output: Output) -> None:
+    """Store PTX in the cache, and a refusal in this process: an editor asks again for a text that has not changed."""
+    if output.ptx is not None:
+        about = {"log": output.log, "lowered": output.lowered}
+        get_global_cache().put(CacheEntry(key, output.ptx, None, about))
+        return
+    while len(_refused) >= MAX_REFUSED:
+        del _refused[next(iter(_refused))]
+    _refused[key.hash()] = output
 
 
 def _in_toolkit(name: str) -> bool:

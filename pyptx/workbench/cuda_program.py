@@ -154,10 +154,20 @@ class CudaSource:
         text = str(given)
         digest = hashlib.sha256(text.encode()).hexdigest()[:12]
         shown = name if name and name.endswith((".cu", ".cuh")) else f"{name or 'kernel'}.cu"
+        return cls.of_source(Source(text, f"/{digest}/{shown}"), shown)
+
+    @classmethod
+    def of_source(cls, source: Source, shown: str) -> CudaSource:
+        """Return a source whose lines are those of its text, also where that differs from the file.
+
+        Args:
+            shown: the name shown to the user.
+        """
+        digest = hashlib.sha256(source.text.encode()).hexdigest()[:12]
         file = f"<cuda {digest} {shown}>"
         _names[file] = shown
-        linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        return cls(Source(text, f"/{digest}/{shown}"), file, shown)
+        linecache.cache[file] = (len(source.text), None, source.text.splitlines(keepends=True), file)
+        return cls(source, file, shown)
 
 
 @dataclass(frozen=True)

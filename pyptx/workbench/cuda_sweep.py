@@ -15,7 +15,7 @@ from pyptx.workbench.entry_sweep import Candidate, EntrySweep, sweep_entries
 if TYPE_CHECKING:
     from pyptx.workbench.cuda_program import CudaEntry, CudaProgram
 
-__all__ = ["sweep"]
+__all__ = ["format_name", "names_in", "sweep"]
 
 
 def sweep(
@@ -37,11 +37,11 @@ def sweep(
     """
     if not values or not all(values.values()):
         raise ArgumentValueError("sweep: no values", hint='pass them by name, such as {"TILE": [16, 32]}')
-    in_name = set(re.findall(r"\{(\w+)\}", kernel))
+    in_name = names_in(kernel)
 
     def candidate(**config: Any) -> Candidate:
         macros = {name: value for name, value in config.items() if name not in in_name}
-        entry = compiled(macros)[_formatted(kernel, config)]
+        entry = compiled(macros)[format_name(kernel, config)]
         sizes: dict[str, Any] = {name: value(**config) if callable(value) else value for name, value in launch.items()}
         return Candidate(
             entry,
@@ -54,7 +54,13 @@ def sweep(
     return sweep_entries(candidate, values, title=kernel, target=target, device=device)
 
 
-def _formatted(kernel: str, config: Mapping[str, Any]) -> str:
+def names_in(kernel: str) -> set[str]:
+    """Return the names in braces in the name of a kernel, "gemm<float, {TILE}>"."""
+    return set(re.findall(r"\{(\w+)\}", kernel))
+
+
+def format_name(kernel: str, config: Mapping[str, Any]) -> str:
+    """Return the name of a kernel with values in place of the names in braces."""
     texts = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in config.items()}
     return re.sub(r"\{(\w+)\}", lambda found: texts.get(found[1], found[0]), kernel)
 

@@ -111,3 +111,25 @@ def test_a_cell_of_templates_alone_asks_for_one(run):
 def test_options_and_kernels_complete():
     assert ("--nvrtc", "option") in completions("%%cuda --nv")
     assert [text for text, _ in completions("%%cuda --entry ", CELL)] == ["triple", "add", "racy"]
+
+
+def test_a_sweep_over_macros_and_template_arguments_is_the_value_of_the_cell(run, x):
+    cell = CELL.replace("template <typename T>", "template <typename T, int W>")
+    call = '--sweep "add<float, {W}>(x.size // W, W, x, 2.0)" --values TILE=2,4 W={[16,32,48]} --device h200'
+    ran = run(asked(call, cell))
+    assert ran.error is None
+    assert ran.result.view.counts == {"modeled": 6} and "h200" in repr(ran.result).lower()
+    assert ran.result.best.keys() == {"TILE", "W"}
+    np.testing.assert_array_equal(x, np.arange(64))  # arrays are not changed
+    np.testing.assert_array_equal(ran.result.entry(TILE=4, W=16).launch(1, 16, x, 1.0) and x[:16], np.arange(16) + 4)
+
+
+@pytest.mark.parametrize("options, words", [
+    ('--sweep "triple" --values TILE=1', "expected a call"), ('--sweep "add<float, {W}>(1, 1, x, 2)"', "{W} has no values"),
+    ('--sweep "triple(1, 1, x, 2)"', "no values to try"), ("--values TILE=1", "apply to --sweep"),
+    ('--sweep "triple(1, 1, x, TILE)" --values TILE=1,2', "depends on TILE"), ('--sweep "triple(1, 1, x)" --values TILE', "NAME=VALUE"),
+    ('--sweep "nothing(1, 1, x)" --values TILE=1', "no kernel or variable 'nothing'"),
+    ('--sweep "triple(1, 32, x, 1)" --values TILE={3}', "not a sequence"), ('--sweep "triple(1, x, 1" --values TILE=3', "expected a call"),
+])  # fmt: skip
+def test_mistakes_in_a_sweep_are_explained(run, x, options, words):
+    assert words in str(run(asked(options)).error)

@@ -298,6 +298,29 @@ def test_a_cubin_opens_as_a_view(lab):
     assert all("422" in text for text in lab.complaints)
 
 
+def test_cuda_is_checked_in_files_and_cells_and_a_file_opens_as_a_view(lab):
+    text = '#include "of_the_user.cuh"\n__global__ void k(float *x) {\n    x[threadIdx.x] = half_of(x[0]);\n    y = 1;\n}\n'
+    (lab.folder / "of_the_user.cuh").write_text("__device__ float half_of(float x) { return x / 2; }\n")
+    (lab.folder / "k.cu").write_text(text)
+    lab.open("k.cu")
+    mark = lab.wait("return document.querySelector('.jp-FileEditor .cm-lintRange-error')")
+    assert mark.text == "y" and len(lab.all(".jp-FileEditor .cm-lintRange-error")) == 1  # the header was found
+    lab.shot("11-cuda-file")
+    lab.write(
+        "cuda.ipynb", "%%cuda -D SIZE={n}\n__global__ void k(int *x) { x[0] = SIZE + z; }", "%%cuda\nint a;", "x = 1"
+    )
+    lab.open("cuda.ipynb")
+    cells = "[...document.querySelectorAll('.jp-CodeCell .cm-lintRange-error')]"
+    lab.wait(f"return {cells}.map(mark => mark.innerText).join() === 'z'")
+    lab.shot("12-cuda-cells")
+    (lab.folder / "k.cu").write_text(text.replace("    y = 1;\n", ""))
+    lab.js("jupyterapp.commands.execute('docmanager:open', {path: 'k.cu', factory: 'pyptx view'})")
+    lab.wait("return document.querySelectorAll('.pyptx-document .pyptx-sass .pyptx-row').length > 5")
+    assert "half_of" in lab.text(".pyptx-document .pyptx-python")
+    lab.shot("13-cuda-view")
+    assert lab.complaints == []
+
+
 def test_ptx_cells_are_ptx_and_kernel_cells_are_python(lab):
     lab.write("cells.ipynb", "%%ptx\n" + PTX, "%%ptxkernel\nx = 1", "x = 1")
     lab.open("cells.ipynb")

@@ -75,8 +75,11 @@ def test_a_session_names_its_kernels_and_where_they_run():
         "name": "twice",
         "variable": "mine",
         "arch": "sm_90a",
+        "check": None,
     }
-    assert loaded == {"name": "one", "variable": "one", "arch": None, "cells": {}}, "its arrays are unknown"
+    assert loaded == {"name": "one", "variable": "one", "arch": None, "cells": {}, "check": None}, (
+        "its arrays are unknown"
+    )
     assert data["device"]["backend"] in ("sim", "cuda")
 
 
@@ -107,7 +110,7 @@ def test_a_cubin_says_what_the_compiler_said(arch):
 
 
 def test_other_files_and_broken_ones_are_refused():
-    with pytest.raises(FileError, match=r"one.txt: expected a name that ends in .ptx or .cubin"):
+    with pytest.raises(FileError, match=r"one.txt: expected a name that ends in .ptx, .cubin or .cu"):
         view_file("one.txt", b"")
     with pytest.raises(FileError, match="one.cubin: not a cubin"):
         view_file("one.cubin", b"\x7fno")
@@ -128,3 +131,42 @@ def test_source_files_are_read_below_the_root_folder_only(tmp_path):
     assert shown(inside, [inside.parent]) == ("kernel line",)
     for path, roots in ((outside, [inside.parent]), (inside, []), ("../secret.txt", [inside.parent])):
         assert shown(path, roots) == ("(source not found)",)
+
+
+CUDA = """#include "scale.cuh"
+__global__ void k(float *x) {
+    x[threadIdx.x] = scaled(x[threadIdx.x]);
+}
+"""
+
+
+@pytest.fixture
+def sources(tmp_path):
+    (tmp_path / "scale.cuh").write_text("__device__ float scaled(float x) {\n    return 2 * x;\n}\n")
+    return tmp_path
+
+
+def test_cuda_files_are_shown_with_their_headers(sources):
+    view = view_file("k.cu", CUDA.encode(), folder=sources)
+    assert view.title == "k.cu" and [entry.name for entry in view.entries] == ["k"]
+    assert "return 2 * x;" in view.python.text and "k.cu" in str(view.python.sections)
+    with pytest.raises(FileError, match=r'(?s)k.cu does not compile.*line 1: cannot open source file "scale.cuh"'):
+        view_file("k.cu", CUDA.encode())
+    with pytest.raises(FileError, match="k.cu has no kernel to show; a template is compiled where"):
+        view_file("k.cu", b"template <int N> __global__ void k(float *x) { x[0] = N; }")
+
+
+def test_cuda_is_checked_with_the_options_of_its_cell(sources):
+    server = pytest.importorskip("pyptx.jupyter.server", reason="jupyter_server is not installed")
+    assert server.cuda_diagnostics(CUDA, sources) == []
+    broken = CUDA.replace("scaled(x", "halved(x")
+    (found,) = server.cuda_diagnostics(broken, sources)
+    assert (found["severity"], found["line"]) == ("error", 3) and "halved" in found["message"]
+    assert broken.split("\n")[2][found["column"] : found["end_column"]] == "halved"
+    cell = f"\n%%cuda -D TILE=4 -D COUNT={{n}} --sweep 'k(1, W)' --values W=32,64\n{CUDA}static_assert(TILE * COUNT + W == 36);\n"
+    assert server.cuda_diagnostics(cell, sources) == []
+    assert server.cuda_diagnostics(cell.replace("== 36", "== 3"), sources)[0]["line"] == 7
+    assert server.cuda_diagnostics("%%cuda --arch sm_1\n", None)[0]["line"] == 1
+    (sources / "scale.cuh").write_text("float scaled(;\n")
+    (found, *_) = server.cuda_diagnostics(CUDA, sources)
+    assert found["line"] is None and "scale.cuh:1: " in found["message"]

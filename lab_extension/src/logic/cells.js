@@ -2,7 +2,8 @@
 
 export const PTX_MIME = "text/x-ptx";
 export const SASS_MIME = "text/x-nvidia-sass";
-export const CUDA_MIME = "text/x-c++src";               // the editor's C++ reads CUDA C++ as well
+export const CUDA_MIME = "text/x-cuda";
+export const CPP_MIME = "text/x-c++src";                // the editor's C++, which reads CUDA C++ as well
 
 const MIMES = new Map([["ptx", PTX_MIME], ["cuda", CUDA_MIME]]);
 const MAGIC = /^\s*%%(\w+)\b/;
@@ -23,6 +24,11 @@ export function ptxOf(source) {
 /** Lines of a `%%ptx` cell up to its magic, null for another cell: line 1 of the PTX is the one behind them. @param {string} source */
 export function bodyOf(source) {
   return mimeOf(source) !== PTX_MIME ? null : source.split("\n").findIndex(line => MAGIC.test(line)) + 1;
+}
+
+/** True for the text of a `%%cuda` cell, or of a file that is compiled by itself: a header belongs to the files that include it. @param {string} source @param {string | null} path */
+export function isCuda(source, path) {
+  return MAGIC.exec(source)?.[1] === "cuda" || Boolean(path?.endsWith(".cu"));
 }
 
 /** The target that a `%%ptx` cell asks for with --arch, null where it does not. @param {string} source */

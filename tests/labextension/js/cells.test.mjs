@@ -1,14 +1,19 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { bodyOf, mimeOf, ptxOf, targetOf } from "../../../lab_extension/src/logic/cells.js";
+import { bodyOf, isCuda, mimeOf, ptxOf, targetOf } from "../../../lab_extension/src/logic/cells.js";
 import { squiggles } from "../../../lab_extension/src/logic/diagnostics.js";
 
 test("only %%ptx cells are PTX", () => {
   assert.equal(mimeOf("%%ptx --arch sm_80\n.version 8.0"), "text/x-ptx");
-  assert.equal(mimeOf("%%cuda -D TILE=32\n__global__ void k() {}"), "text/x-c++src");
+  assert.equal(mimeOf("%%cuda -D TILE=32\n__global__ void k() {}"), "text/x-cuda");
   assert.equal(bodyOf("%%cuda\n"), null);
   for (const source of ["%%ptxkernel\nx = 1", "x = 1", "# %%ptx\n", "%ptx"]) assert.equal(mimeOf(source), null);
+});
+
+test("CUDA C++ is checked in cells and .cu files, not in headers", () => {
+  assert.ok(isCuda("%%cuda\nint x;", "a.ipynb") && isCuda("int x;", "k.cu"));
+  assert.ok(!isCuda("int x;", "k.cuh") && !isCuda("int x;", "a.ipynb") && !isCuda("int x;", null));
 });
 
 test("the magic line becomes an empty line, so that numbers stay", () => {
