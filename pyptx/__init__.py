@@ -37,11 +37,13 @@ if TYPE_CHECKING:  # the names that `__getattr__` loads, for type checkers and e
     from pyptx.workbench.comparing import diff
     from pyptx.workbench.cuda_program import cuda
     from pyptx.workbench.numba_kernels import numba
+    from pyptx.workbench.side_by_side import compare
 
 __all__ = [
     "__version__",
     "autotune",
     "check_ptx",
+    "compare",
     "Compiled",
     "CompileError",
     "cuda",
@@ -126,6 +128,7 @@ _NAMES = {
     "cuda": "workbench.cuda_program",
     "numba": "workbench.numba_kernels",
     "diff": "workbench.comparing",
+    "compare": "workbench.side_by_side",
     "Diagnostic": "errors",
     "PtxError": "errors",
     "CompileError": "errors",

@@ -14,9 +14,15 @@ export class ApiError extends Error {
   }
 }
 
-async function request<T>(name: string, query: Record<string, string> = {}, body?: object): Promise<T> {
+/** A query string; a list repeats its name. */
+function queryOf(query: Record<string, string | string[]>): string {
+  const parts = new URLSearchParams(Object.entries(query).flatMap(([name, value]) => [value].flat().map(one => [name, one])));
+  return parts.size ? `?${parts}` : "";
+}
+
+async function request<T>(name: string, query: Record<string, string | string[]> = {}, body?: object): Promise<T> {
   const settings = ServerConnection.makeSettings();
-  const url = URLExt.join(settings.baseUrl, "pyptx", name) + URLExt.objectToQueryString(query);
+  const url = URLExt.join(settings.baseUrl, "pyptx", name) + queryOf(query);
   const init = body ? { method: "POST", body: JSON.stringify(body) } : {};
   const response = await ServerConnection.makeRequest(url, init, settings);
   if (response.status === 404 && !(response.headers.get("content-type") ?? "").includes("json")) {
@@ -42,3 +48,6 @@ export const fileView = async (path: string): Promise<ViewData> => (await reques
 
 export const diffView = async (before: string, after: string): Promise<ViewData> =>
   (await request<{ view: ViewData }>("diff", { before, after })).view;
+
+/** Versions side by side. */
+export const comparisonView = async (version: string[]): Promise<ViewData> => (await request<{ view: ViewData }>("compare", { version })).view;

@@ -7,7 +7,7 @@ import type { IFileBrowserFactory } from "@jupyterlab/filebrowser";
 import { NotebookActions, type INotebookTracker } from "@jupyterlab/notebook";
 import type { TranslationBundle } from "@jupyterlab/translation";
 
-import { diffView, versionView } from "./api.js";
+import { comparisonView, diffView, versionView } from "./api.js";
 import { FACTORY } from "./documents.js";
 import { chipIcon } from "./icons.js";
 import { starter } from "./logic/notebook.js";
@@ -93,8 +93,11 @@ export function addCommands(app: JupyterFrontEnd, parts: Parts): void {
   commands.addCommand(IDS.openVersion, { label: trans.__("Open View of Version"), isVisible: () => false,
                                          execute: args => told(() => open(app, String(args.version), versionView(String(args.version)))) });
   commands.addCommand(IDS.compare, {
-    label: trans.__("Compare Two Versions"), isVisible: () => false,
-    execute: args => told(() => open(app, `${args.before} → ${args.after}`, diffView(String(args.before), String(args.after)))),
+    label: trans.__("Compare Versions"), isVisible: () => false,
+    execute: args => told(() => {
+      const refs = (args.versions as string[]).map(String);
+      return refs.length === 2 ? open(app, refs.join(" → "), diffView(refs[0], refs[1])) : open(app, refs.join(", "), comparisonView(refs));
+    }),
   });
 
   commands.addCommand(IDS.insertCell, {

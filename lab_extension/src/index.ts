@@ -67,7 +67,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const follower = new SessionFollower(notebooks);
     const panel = new KernelPanel(follower, {
       open: version => void app.commands.execute(IDS.openVersion, { version }),
-      compare: (before, after) => void app.commands.execute(IDS.compare, { before, after }),
+      compare: versions => void app.commands.execute(IDS.compare, { versions }),
       insert: (source, run) => void app.commands.execute(IDS.insertCell, { source, run }),
     }, trans);
     app.shell.add(panel, "left", { rank: 650, type: "PTX kernels" });

@@ -10,9 +10,12 @@ import { chipIcon } from "./icons.js";
 import { changes, configuration, rows, size, type Kept, type Row, type Version } from "./logic/kernels.js";
 import type { SessionFollower } from "./session.js";
 
+const MOST = 8;                                         // versions that are compared
+
 export interface Actions {
   open(ref: string): void;
-  compare(before: string, after: string): void;
+  /** Compare two versions, or more side by side. */
+  compare(versions: string[]): void;
   /** Insert a cell below the active one; run it, or leave it in edit mode. */
   insert(source: string, run: boolean): void;
 }
@@ -139,7 +142,7 @@ export class KernelPanel extends Widget {
   private version(version: Version): HTMLElement {
     const { trans } = this, { ref } = version;
     const box = h("input", { type: "checkbox", "data-key": `pick ${ref}`, "aria-label": trans.__("Compare %1", ref), onchange: () => {
-      this.picked = box.checked ? [...this.picked, ref].slice(-2) : this.picked.filter(other => other !== ref);
+      this.picked = box.checked ? [...this.picked, ref].slice(-MOST) : this.picked.filter(other => other !== ref);
       this.draw();
     } });
     box.checked = this.picked.includes(ref);
@@ -151,9 +154,10 @@ export class KernelPanel extends Widget {
   }
 
   private footer(): void {
-    const { trans } = this, [one, other] = this.ordered();
-    this.compare.disabled = !other;
-    this.compare.textContent = other ? trans.__("Compare %1 with %2", one, other) : trans.__("Choose two versions to compare");
+    const { trans } = this, refs = this.ordered();
+    this.compare.disabled = refs.length < 2;
+    this.compare.textContent = refs.length < 2 ? trans.__("Choose two or more versions to compare")
+      : refs.length === 2 ? trans.__("Compare %1 with %2", refs[0], refs[1]) : trans.__("Compare %1 versions", refs.length);
   }
 
   /** The selected versions, older first. */
@@ -163,7 +167,7 @@ export class KernelPanel extends Widget {
   }
 
   private onCompare(): void {
-    const [before, after] = this.ordered();
-    if (after) this.actions.compare(before, after);
+    const refs = this.ordered();
+    if (refs.length > 1) this.actions.compare(refs);
   }
 }

@@ -15,6 +15,7 @@ from pyptx._version import __version__
 from pyptx.cli import (
     cache,
     check,
+    compare,
     completion,
     debug,
     demo,
@@ -43,6 +44,7 @@ COMMANDS = (
     ptx_sass,
     view,
     diff,
+    compare,
     run,
     execute,
     check,

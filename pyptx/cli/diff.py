@@ -27,7 +27,7 @@ from pyptx.program import Entry
 from pyptx.views.diffs.diff import LEVELS, DiffOperand
 from pyptx.workbench.comparing import diff, operand_of
 
-__all__ = ["add", "run"]
+__all__ = ["add", "operand", "run"]
 
 
 def add(subparsers: Any) -> None:
@@ -103,8 +103,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.context < 0:
         raise CommandError(f"--context {arguments.context}: expected a number of lines, 0 or more")
     common = parameters(arguments.parameters)
-    left = _operand(arguments.a, common, parameters(arguments.parameters_a), arguments.options_a)
-    right = _operand(arguments.b or arguments.a, common, parameters(arguments.parameters_b), arguments.options_b)
+    left = operand(arguments.a, common, parameters(arguments.parameters_a), arguments.options_a)
+    right = operand(arguments.b or arguments.a, common, parameters(arguments.parameters_b), arguments.options_b)
     titles = (
         " ".join([left.compiled.name, *arguments.parameters_a, *arguments.options_a]),
         " ".join([right.compiled.name, *arguments.parameters_b, *arguments.options_b]),
@@ -121,7 +121,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0 if found.identical else 1
 
 
-def _operand(reference: str, common: dict[str, Any], own: dict[str, Any], options: list[str]) -> DiffOperand:
+def operand(reference: str, common: dict[str, Any], own: dict[str, Any], options: list[str]) -> DiffOperand:
     """Return what A or B names; `common` parameters apply to kernels only."""
     suffix = Path(reference).suffix
     name, at, arch = reference.rpartition("@")

@@ -6,6 +6,7 @@ Requests below `pyptx/` are answered with JSON, or with status 4xx and `{"messag
     GET  kernels    ?notebook=FILE.ipynb                   {"kernels": [...]}, all without a notebook
     GET  view       ?version=REF or ?path=FILE             {"view": the view's JSON}
     GET  diff       ?before=REF&after=REF                  {"view": the view's JSON}
+    GET  compare    ?version=REF&version=REF...            {"view": the view's JSON}
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from pyptx.jupyter.cuda_checks import CudaText, check_cuda, read_cell
 from pyptx.jupyter.file_views import view_file
 from pyptx.validate import check_ptx
 from pyptx.workbench.comparing import diff
+from pyptx.workbench.side_by_side import compare
 
 __all__ = ["MAX_TEXT"]
 
@@ -115,6 +117,16 @@ class Diff(Handler):
         await self.reply(lambda: {"view": diff(history.version(before), history.version(after)).to_json()})
 
 
+class Compare(Handler):
+    @web.authenticated
+    @authorized
+    async def get(self) -> None:
+        versions = self.get_query_arguments("version")
+        if len(versions) < 2:
+            return self.refuse("expected two or more of version=REF")
+        await self.reply(lambda: {"view": compare(*map(history.version, versions)).to_json()})
+
+
 def diagnostics(text: str, target: str | None) -> list[dict[str, Any]]:
     """Return the findings of check_ptx as JSON values; lines count from 1, columns from 0."""
     return [
@@ -152,7 +164,14 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 def _load_jupyter_server_extension(server_app: Any) -> None:
     base = server_app.web_app.settings["base_url"]
-    handlers = {"check": Check, "check-cuda": CheckCuda, "kernels": Kernels, "view": View, "diff": Diff}
+    handlers = {
+        "check": Check,
+        "check-cuda": CheckCuda,
+        "kernels": Kernels,
+        "view": View,
+        "diff": Diff,
+        "compare": Compare,
+    }
     server_app.web_app.add_handlers(
         ".*$", [(url_path_join(base, "pyptx", name), handler) for name, handler in handlers.items()]
     )

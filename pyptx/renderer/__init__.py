@@ -24,6 +24,7 @@ _STYLES = (
     "rooflines/roofline.css",
     "debugger/debug.css",
     "reports/report.css",
+    "comparisons/comparison.css",
 )
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./-]+)\.js";[^\n]*$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)

@@ -1,5 +1,6 @@
 // Entry point of the renderer: mounts a view by its kind.
 
+import { mount as mountComparison } from "./comparisons/comparison.js";
 import { mount as mountDebug } from "./debugger/debug.js";
 import { mount as mountDiff } from "./diffs/diff.js";
 import { mount as mountLinked } from "./code/linked.js";
@@ -12,6 +13,7 @@ import { unpacked } from "./packed.js";
 /** Mount `data`, also packed, into `element` by its kind; returns an object with `destroy()` and methods of the view. */
 export function mount(element, given, options = {}) {
   const data = unpacked(given);
+  if (data.kind === "comparison") return mountComparison(element, data, options);
   if (data.kind === "debug") return mountDebug(element, data, options);
   if (data.kind === "diff") return mountDiff(element, data, options);
   if (data.kind === "report") return mountReport(element, data, options);

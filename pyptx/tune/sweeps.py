@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
 from pyptx._notebook import front_end, in_notebook
-from pyptx.errors import BoundsError, OptionError
+from pyptx.errors import BoundsError, OptionError, PtxError
 from pyptx.jit import JitKernel
 from pyptx.tune.points import point_of
 from pyptx.tune.rooflines import of_study
@@ -17,6 +17,8 @@ from pyptx.tune.space import Space
 from pyptx.tune.study import Study
 from pyptx.tune.trial import Trial, plain_value
 from pyptx.views.code.linked import LinkedView, linked
+from pyptx.views.comparisons.build import Candidate, table_of
+from pyptx.views.comparisons.comparison import ComparisonTable
 from pyptx.views.diffs.diff import Diff, DiffOperand, compare
 from pyptx.views.rooflines.roofline import Roofline
 from pyptx.views.sweeps.sweep import Hole, Parameter, Progress, SweepView
@@ -201,6 +203,23 @@ class Sweep:
         one, other = (trial.compiled() for trial in trials)
         titles = trials[0].label, trials[1].label
         return compare(DiffOperand(one), DiffOperand(other), titles=titles, **self._launch_sizes(trials[0]))
+
+    def compare(self, *numbers: int) -> ComparisonTable:
+        """Compare points side by side, by default the five fastest: registers, occupancy, instructions, time.
+
+        Raises:
+            BoundsError: there is no such point.
+        """
+        timed = sorted((trial.seconds, at) for at, trial in enumerate(self.study.trials) if trial.seconds is not None)
+        trials = [self.trial(number) for number in numbers or [at for _, at in timed[:5]]]
+        return table_of(self.study.kernel.name, [self._candidate(trial) for trial in trials])
+
+    def _candidate(self, trial: Trial) -> Candidate:
+        try:
+            operand = DiffOperand(trial.compiled(), **self._launch_sizes(trial))
+        except PtxError as error:
+            return Candidate(trial.label, self.study.target, None, problem=error.message)
+        return Candidate(trial.label, self.study.target, operand, trial.seconds, kind=trial.kind or "modeled")
 
     def roofline(self, level: str | None = None) -> Roofline:
         """Return the roofline of all points that have a time; see `pyptx.tune.rooflines.of_study`."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pyptx.views.code.linked import MIME, LinkedView, linked
 
 if TYPE_CHECKING:
+    from pyptx.views.comparisons.comparison import ComparisonTable
     from pyptx.views.diagrams.banks import shared_tile
     from pyptx.views.diagrams.fragments import fragments
     from pyptx.views.diagrams.timeline import timeline
@@ -15,9 +16,21 @@ if TYPE_CHECKING:
     from pyptx.views.rooflines.elements import Point
     from pyptx.views.rooflines.roofline import Roofline
 
-__all__ = ["MIME", "Diff", "LinkedView", "Point", "Roofline", "fragments", "linked", "shared_tile", "timeline"]
+__all__ = [
+    "MIME",
+    "ComparisonTable",
+    "Diff",
+    "LinkedView",
+    "Point",
+    "Roofline",
+    "fragments",
+    "linked",
+    "shared_tile",
+    "timeline",
+]
 
 _LAZY = {  # loaded on first use: the linked view needs none of them
+    "ComparisonTable": "pyptx.views.comparisons.comparison",
     "Diff": "pyptx.views.diffs.diff",
     "Point": "pyptx.views.rooflines.elements",
     "Roofline": "pyptx.views.rooflines.roofline",

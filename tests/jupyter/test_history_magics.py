@@ -55,6 +55,18 @@ def test_quiet_cells_keep_too_and_failing_cells_do_not(run):
     assert [one.ref for one in history.versions()] == ["double@1"]
 
 
+def test_versions_are_compared_side_by_side(run):
+    for cell in (GOOD, HALF, GOOD.replace("factor=2.0", "factor=3.0")):
+        run(cell)
+    table = run("%ptxhistory double --compare 3").result
+    assert [column.title for column in table.columns] == ["double@1", "double@2", "double@3"]
+    assert [one.title for one in run("%ptxhistory --compare double@1 double@3").result.columns] == [
+        "double@1",
+        "double@3",
+    ]
+    assert "two or more columns" in str(run("%ptxhistory --compare double@1").error)
+
+
 def test_a_name_is_a_label(run):
     run(GOOD.replace("-p", "--name base -p"))
     run(HALF)
@@ -146,7 +158,10 @@ def test_a_version_can_be_viewed(run, shell):
         ("%ptxhistory --restore nope", "no version is named 'nope'"),
         ("%ptxhistory --name double@1 7", "'7' is not a label"),
         ("%ptxhistory --name double@1", "argument --name: expected 2 arguments"),
-        ("%ptxhistory --view double --restore double", "at most one of --restore, --view, --diff and --name"),
+        (
+            "%ptxhistory --view double --restore double",
+            "at most one of --restore, --view, --diff, --compare and --name",
+        ),
         ("%ptxhistory --nope", "unrecognized arguments: --nope"),
     ],
 )

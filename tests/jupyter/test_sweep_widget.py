@@ -94,6 +94,10 @@ def test_points_are_opened_and_compared(widget):
     assert opened["number"] == "7" and opened["data"]["kind"] == "linked"
     assert opened["data"]["title"] == "double PER=1 FAULT=none"
     compared = answer(made, sent, request="diff", points=[0, 2])
+    table = made.compare(0, 2)
+    assert [column.title for column in table.columns] == [made.trial(number).label for number in (0, 2)]
+    times = next(one.values for one in table.measures if one.label.endswith(" time"))
+    assert times == tuple(made.trial(number).seconds for number in (0, 2))
     assert compared["data"]["kind"] == "diff"
     assert compared["data"]["right"]["title"] == "PER=2 FAULT=none"
     placed = answer(made, sent, request="roofline")["data"]

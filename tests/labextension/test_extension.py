@@ -195,6 +195,15 @@ def test_two_versions_are_compared(kernel_page):
     assert lab.complaints == []
 
 
+def test_three_versions_are_compared_side_by_side(kernel_page):
+    lab = kernel_page
+    lab.command("pyptx:compare-versions", {"versions": ["add@1", "add@2", "add@1"]})
+    lab.wait("return document.querySelectorAll('.pyptx-comparison thead th').length === 3")
+    assert lab.text(".pyptx-comparison tbody th") == "registers"
+    lab.shot("4-comparison")
+    assert lab.complaints == []
+
+
 def test_the_panel_survives_a_restart_of_the_kernel(kernel_page):
     lab = kernel_page
     lab.js(

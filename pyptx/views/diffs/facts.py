@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from pyptx.analysis.diff.comparison import Comparison
@@ -9,7 +10,7 @@ from pyptx.analysis.sass.issue import execution_counts, issue_cycles
 from pyptx.assembly import Assembly
 from pyptx.views.code.linked import LinkedView
 
-__all__ = ["Fact", "delta_text", "facts_of", "shown", "verdict_of"]
+__all__ = ["USES", "Fact", "delta_text", "facts_of", "mix_of", "shown", "verdict_of"]
 
 CYCLES = "issue cycles of a warp, modeled"  # of a launch with counters
 CYCLES_ONCE = "issue cycles, each line once, modeled"
@@ -33,6 +34,31 @@ class Fact(NamedTuple):
     kind: str = "use"
 
 
+def _occupancy(view: LinkedView) -> float | None:
+    fits = [entry.occupancy for entry in view.entries if entry.occupancy]
+    return min((round(100 * one["warps"] / one["max_warps"], 1) for one in fits), default=None)
+
+
+class Use(NamedTuple):
+    """A number of a linked view, over all its entries; the rest as for Fact."""
+
+    label: str
+    unit: str
+    good: int
+    number: Callable[[LinkedView], float | int | None]
+
+
+USES = (
+    Use("registers", "", -1, lambda view: max((entry.registers for entry in view.entries), default=0)),
+    Use("peak live registers", "", -1, lambda view: max((entry.live for entry in view.entries), default=0)),
+    Use("spills", "B", -1, lambda view: sum(entry.spill_stores + entry.spill_loads for entry in view.entries)),
+    Use("shared memory", "B", -1, lambda view: sum(entry.shared_bytes for entry in view.entries)),
+    Use("stack", "B", -1, lambda view: sum(entry.stack_bytes for entry in view.entries)),
+    Use("occupancy", "%", 1, _occupancy),
+    Use("instructions", "", 0, lambda view: len(view.sass.text)),
+)
+
+
 def facts_of(left: LinkedView, right: LinkedView, one: Assembly, other: Assembly) -> tuple[Fact, ...]:
     """Return the resources of both sides, summed over entries; for registers and occupancy, of the worst entry.
 
@@ -40,20 +66,10 @@ def facts_of(left: LinkedView, right: LinkedView, one: Assembly, other: Assembly
         left, right: linked views.
         one, other: the Assembly of each view.
     """
-    found = []
-    for label, unit, good, number in (
-        ("registers", "", -1, lambda view: max((entry.registers for entry in view.entries), default=0)),
-        ("peak live registers", "", -1, lambda view: max((entry.live for entry in view.entries), default=0)),
-        ("spills", "B", -1, lambda view: sum(entry.spill_stores + entry.spill_loads for entry in view.entries)),
-        ("shared memory", "B", -1, lambda view: sum(entry.shared_bytes for entry in view.entries)),
-        ("stack", "B", -1, lambda view: sum(entry.stack_bytes for entry in view.entries)),
-        ("occupancy", "%", 1, _occupancy),
-        ("instructions", "", 0, lambda view: len(view.sass.text)),
-    ):
-        found.append(Fact(label, number(left), number(right), unit, good))
+    found = [Fact(use.label, use.number(left), use.number(right), use.unit, use.good) for use in USES]
     found.append(Fact("code", 16 * len(one.sass), 16 * len(other.sass), "B", 0))
     found.append(_cycles(left, right))
-    mixes = [_mix(view) for view in (left, right)]
+    mixes = [mix_of(view) for view in (left, right)]
     for group in dict.fromkeys((*mixes[0], *mixes[1])):
         found.append(Fact(group, mixes[0].get(group, 0), mixes[1].get(group, 0), "", 0, "group"))
     return tuple(fact for fact in found if fact.left or fact.right)
@@ -68,12 +84,8 @@ def _cycles(left: LinkedView, right: LinkedView) -> Fact:
     return Fact(CYCLES_ONCE, issue_cycles(left.sass.stall), issue_cycles(right.sass.stall), "", 0)
 
 
-def _occupancy(view: LinkedView) -> float | None:
-    fits = [entry.occupancy for entry in view.entries if entry.occupancy]
-    return min((round(100 * one["warps"] / one["max_warps"], 1) for one in fits), default=None)
-
-
-def _mix(view: LinkedView) -> dict[str, int]:
+def mix_of(view: LinkedView) -> dict[str, int]:
+    """Return the number of instructions of each group."""
     found: dict[str, int] = {}
     for entry in view.entries:
         for group, count in entry.mix.items():

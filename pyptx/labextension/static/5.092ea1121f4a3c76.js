@@ -1,4 +1,4 @@
-"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[5],{36(p,t,e){var r=e(37),o=e.n(r),a=e(38),i=e.n(a),x=e(39),n=e(40),l=e(41),d=e(42),s=e(43),y=e(44),c=i()(o());c.i(x.A),c.i(n.A),c.i(l.A),c.i(d.A),c.i(s.A),c.i(y.A),c.push([p.id,`/* views */
+"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[5],{36(p,t,e){var r=e(37),o=e.n(r),a=e(38),i=e.n(a),x=e(39),n=e(40),l=e(41),d=e(42),s=e(43),y=e(44),c=e(45),f=i()(o());f.i(x.A),f.i(n.A),f.i(l.A),f.i(d.A),f.i(s.A),f.i(y.A),f.i(c.A),f.push([p.id,`/* views */
 .pyptx-output { padding: 2px 0; }
 /* JupyterLab lays out the lists of outputs; those of a view are laid out as elsewhere. */
 .jp-OutputArea-output.pyptx-output dt, .jp-OutputArea-output.pyptx-output dd { float: none; width: auto; }
@@ -74,7 +74,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-panel-compare:disabled { color: var(--jp-ui-font-color2) !important; background: var(--jp-layout-color2) !important; cursor: default; }
 
 .pyptx-status-item { padding: 0 6px; line-height: 24px; font-size: var(--jp-ui-font-size1); color: var(--jp-ui-font-color1); white-space: nowrap; }
-`,""]),e.d(t,{},{A:c})},39(p,t,e){var r=e(37),o=e.n(r),a=e(38),i=(e.n(a))()(o());i.push([p.id,`/* The linked view. Jupyter's theme variables where there are any; else light or dark as the reader's system says. */
+`,""]),e.d(t,{},{A:f})},39(p,t,e){var r=e(37),o=e.n(r),a=e(38),i=(e.n(a))()(o());i.push([p.id,`/* The linked view. Jupyter's theme variables where there are any; else light or dark as the reader's system says. */
 
 .pyptx-linked {
   color-scheme: light dark;
@@ -294,6 +294,39 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-tab { flex: none; white-space: nowrap; font: inherit; font-size: 12px; padding: 3px 12px; color: var(--px-soft); background: none; border: 1px solid transparent; border-bottom: 0; border-radius: 5px 5px 0 0; cursor: pointer; }
 .pyptx-tab[aria-selected="true"] { color: var(--px-ink); font-weight: 600; background: var(--px-bg); border-color: var(--px-edge); margin-bottom: -1px; }
 .pyptx-tabnote { margin-left: 12px; padding-bottom: 3px; font-size: 12px; color: var(--px-soft); overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
+`,""]),e.d(t,{},{A:i})},45(p,t,e){var r=e(37),o=e.n(r),a=e(38),i=(e.n(a))()(o());i.push([p.id,`/* Comparisons of several kernels. */
+.pyptx-comparison {
+  color-scheme: light dark;
+  --px-bg: var(--jp-layout-color1, light-dark(#ffffff, #14171c));
+  --px-edge: var(--jp-border-color2, light-dark(#d5dae1, #333b46));
+  --px-ink: light-dark(#1b222c, #e3e8ef);
+  --px-soft: light-dark(#5b6675, #97a3b3);
+  --px-focus: light-dark(#0b62b0, #6cb6ff);
+  --px-bar: light-dark(#8fb6dd, #3a6496);
+  color: var(--px-ink); background: var(--px-bg); font: 13px/1.45 var(--jp-ui-font-family, system-ui, sans-serif);
+  border: 1px solid var(--px-edge); border-radius: 6px; padding: 8px 12px; box-sizing: border-box;
+}
+body[data-jp-theme-light="false"] .pyptx-comparison { color-scheme: dark; }
+body[data-jp-theme-light="true"] .pyptx-comparison { color-scheme: light; }
+.pyptx-comparison.pyptx-fill { height: 100%; overflow: auto; }
+.pyptx-comparison header b { font-size: 15px; }
+.pyptx-comparison .pyptx-soft { color: var(--px-soft); }
+.pyptx-comparison .pyptx-scroll { overflow-x: auto; margin-top: 6px; }
+.pyptx-comparison table { border-collapse: collapse; width: 100%; table-layout: fixed; font-size: 13px; margin: 0; }
+.pyptx-comparison th, .pyptx-comparison td { text-align: left; vertical-align: top; padding: 3px 14px 3px 0; font-weight: 400; white-space: normal; overflow-wrap: break-word; background: var(--px-bg); border: 0; border-bottom: 1px solid var(--px-edge); color: inherit; max-width: none; }
+.pyptx-comparison th[scope="row"], .pyptx-comparison thead td { position: sticky; left: 0; z-index: 1; color: var(--px-soft); }
+.pyptx-comparison thead td { width: 110px; }
+@media (min-width: 1000px) { .pyptx-comparison thead td { width: 220px; } }
+.pyptx-comparison .pyptx-of-group th { padding-left: 10px; }
+.pyptx-comparison td b { font-variant-numeric: tabular-nums; }
+.pyptx-baseline { font: inherit; font-weight: 600; color: var(--px-focus); background: none; border: 0; border-bottom: 2px solid transparent; padding: 0; cursor: pointer; }
+.pyptx-baseline[aria-pressed="true"] { color: var(--px-ink); border-bottom-color: var(--px-focus); }
+.pyptx-target { display: block; font-size: 11px; color: var(--px-soft); }
+.pyptx-measure { height: 5px; margin: 2px 0 1px; background: var(--px-bar); border-radius: 1px; min-width: 1px; }
+.pyptx-tone { color: var(--px-soft); }
+.pyptx-comparison .pyptx-worse { color: light-dark(#a3260a, #ff9b80); } .pyptx-comparison .pyptx-better, .pyptx-winner { color: light-dark(#1d6b2c, #86d493); }
+.pyptx-problems { margin: 6px 0 0; padding: 0 0 0 16px; font-size: 12px; color: var(--px-soft); }
+.pyptx-comparison :focus-visible { outline: 2px solid var(--px-focus); outline-offset: 2px; }
 `,""]),e.d(t,{},{A:i})},43(p,t,e){var r=e(37),o=e.n(r),a=e(38),i=(e.n(a))()(o());i.push([p.id,`/* The debugger: what it has beyond the linked view's styles. */
 
 .pyptx-debug {

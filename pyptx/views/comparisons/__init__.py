@@ -1,0 +1,1 @@
+"""Tables that compare several kernels, one column each."""
