@@ -35,6 +35,8 @@ OTHERS = {
     "hopper/grouped_gemm",
     "blackwell/nvfp4_gemm",
     "cross_entropy",
+    "rms_norm_fp8",
+    "ampere/paged_attention",
     "hopper/attention_backward",
     "warp_image",
 }
@@ -71,6 +73,18 @@ def test_every_order_gives_the_same_bits_of_block_scaled_and_grouped_products(ex
     nvfp4 = example("blackwell/nvfp4_gemm")
     arrays, alpha = nvfp4.inputs(random.standard_normal((300, 512), F32), random.standard_normal((130, 512), F32))
     report = nvfp4.nvfp4_gemm.check(*arrays, alpha=alpha, CTAS=2)
+    assert report.ok, report
+
+
+def test_every_order_gives_the_same_bits_of_inference_kernels(example):
+    random = np.random.default_rng(5)
+    norm, paged = example("rms_norm_fp8"), example("ampere/paged_attention")
+    report = norm.rms_norm_fp8.check(*(random.standard_normal(shape).astype(BF16) for shape in ((3, 3000), (3000,))))
+    assert report.ok, report
+    arrays = paged.inputs(2, 8, 2, 64, 32, [70, 200], BF16)
+    report = paged.paged_attention.check(*arrays, SPLITS=3)
+    assert report.ok, report
+    report = paged.combine_parts.check(*paged.paged_attention(*arrays, SPLITS=3))
     assert report.ok, report
 
 

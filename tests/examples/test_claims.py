@@ -15,6 +15,7 @@ ROWS = {"M": 4096, "N": 8192}
 GEMM = {"M": 4096, "N": 4096, "K": 4096}
 HEADS = {"B": 1, "H": 16, "S": 4096, "T": 4096, "D": 128}
 BACK = HEADS | {"SP": 4096}
+PAGED = {"B": 16, "H": 32, "HK": 8, "D": 128, "PAGES": 1024, "PAGE": 64, "T": 64, "SPLITS": 2}
 CONV = {"N": 32, "H": 56, "W": 56, "C": 128, "R": 3, "S": 3, "F": 256, "P": 56, "Q": 56, "PAD": 1}
 # Example, kernel, sizes, maximum registers, CTAs per SM, required instructions with their minimum counts.
 COSTS = [
@@ -23,6 +24,7 @@ COSTS = [
     ("transpose", "transpose", {"M": 4096, "N": 4096}, 32, 16, {"LDG": 4, "STS": 4, "LDS": 16, "STG": 4}),
     ("softmax", "softmax", ROWS, 48, 5, {"LDG": 8, "MUFU": 33, "STG": 8}),
     ("rms_norm", "rms_norm", ROWS, 64, 4, {"LDG": 16, "FFMA": 32, "STG": 8}),
+    ("rms_norm_fp8", "rms_norm_fp8", ROWS, 48, 5, {"LDG": 8, "F2FP": 16, "STG": 4}),
     ("layer_norm", "layer_norm", ROWS, 64, 4, {"LDG": 24, "FFMA": 64, "STG": 8}),
     ("cross_entropy", "cross_entropy", ROWS, 32, 8, {"LDG": 4, "MUFU": 10, "STG": 1}),
     ("swiglu", "swiglu", ROWS, 32, 8, {"LDG": 4, "MUFU": 16, "STG": 2}),
@@ -30,6 +32,7 @@ COSTS = [
     ("sgemm", "sgemm", GEMM, 128, 2, {"LDG": 4, "STS": 10, "LDS": 64, "FFMA": 1024}),
     ("ampere/gemm", "gemm", GEMM, 255, 1, {"LDGSTS": 4, "LDSM": 8, "HMMA": 32}),
     ("ampere/attention", "attention", HEADS, 255, 2, {"LDGSTS": 16, "LDSM": 48, "HMMA": 128, "MUFU": 32}),
+    ("ampere/paged_attention", "paged_attention", PAGED, 136, 1, {"LDGSTS": 16, "LDSM": 16, "HMMA": 32}),
     ("hopper/gemm", "gemm", GEMM, 168, 1, {"HGMMA": 8, "UTMALDG": 5, "STSM": 16, "UTMASTG": 4}),
     ("hopper/persistent_gemm", "persistent_gemm", GEMM, 168, 1, {"HGMMA": 8, "UTMALDG": 3, "STSM": 16, "UTMASTG": 4}),
     ("hopper/fp8_gemm", "fp8_gemm", GEMM | {"KB": 32, "NB": 32}, 168, 1, {"QGMMA": 8, "FFMA": 128, "LDSM": 4}),
@@ -64,7 +67,7 @@ def cost(kernel, **params):
     used = compiled.resources[kernel.name]
     fits = occupancy(
         compiled.target,
-        threads=kernel.block[0],
+        threads=kernel.block_of(specialization)[0],
         registers=used.registers,
         shared_bytes=used.shared_bytes,
         dynamic_shared_bytes=specialization.dynamic_bytes,

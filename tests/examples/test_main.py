@@ -7,6 +7,7 @@ import pytest
 EVERY = [
     "rms_norm",
     "sgemm",
+    "rms_norm_fp8",
     "softmax",
     "layer_norm",
     "cross_entropy",
@@ -17,6 +18,7 @@ EVERY = [
     "warp_image",
     "ampere/gemm",
     "ampere/attention",
+    "ampere/paged_attention",
     "hopper/gemm",
     "hopper/persistent_gemm",
     "hopper/fp8_gemm",

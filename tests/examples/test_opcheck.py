@@ -22,6 +22,7 @@ EXAMPLES = {
     "transpose": ({"M": 5, "N": 7}, {}),
     "softmax": ({"M": 2, "N": 40}, {}),
     "rms_norm": ({"M": 2, "N": 40}, {}),
+    "rms_norm_fp8": ({"M": 2, "N": 40}, {}),
     "layer_norm": ({"M": 2, "N": 40}, {}),
     "cross_entropy": (lambda _: [np.ones((2, 9), F32), np.array([3, 8], np.int32)], {}),
     "swiglu": ({"M": 2, "N": 9}, {}),
@@ -29,6 +30,10 @@ EXAMPLES = {
     "sgemm": ({"M": 4, "N": 5, "K": 6}, {}),
     "ampere/gemm": ({"M": 8, "N": 8, "K": 8}, {"BM": 64, "BN": 64, "STAGES": 3}),
     "ampere/attention": (HEADS, {}),
+    "ampere/paged_attention": (
+        lambda paged: paged.inputs(1, 4, 2, 64, 16, [20], BF16),
+        {"SPLITS": 2},
+    ),
     "hopper/gemm": ({"M": 8, "N": 8, "K": 8}, {"BN": 64}),
     "hopper/persistent_gemm": ({"M": 8, "N": 8, "K": 8}, {"BN": 128, "CTAS": 2}),
     "hopper/fp8_gemm": (lambda fp8: fp8.inputs(np.ones((8, 16), F32), np.ones((8, 16), F32)), {"CTAS": 2}),
