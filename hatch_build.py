@@ -42,8 +42,10 @@ class CoreBuildHook(BuildHookInterface):
         for library in build(root, target):
             if not editable:
                 build_data["force_include"][str(library)] = (CORE / library.relative_to(target)).as_posix()
-        client = load(root / CLIENT / "build_client.py").build_client(root / CLIENT if editable else target / "client")
-        if client is not None and not editable:
+        clients = load(root / CLIENT / "build_client.py").build_libraries(
+            root / CLIENT if editable else target / "client"
+        )
+        for client in clients if not editable else ():
             build_data["force_include"][str(client)] = (CLIENT / "lib" / client.name).as_posix()
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag()}"

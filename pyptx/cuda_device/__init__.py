@@ -8,5 +8,6 @@ A program loads our `libcuda.so.1` (src/, built by build_client.py), which forwa
     entry_points.txt    the table of entry points; entry_points.py reads it, stubs.py makes C stubs of it
     error_codes.py      status codes of the driver
     src/                the client library
+    runtime/            libcudart.so.13, the runtime API over the driver API, for programs built with nvcc -cudart shared
     server/             handlers of the entry points, by family: `@handles("cuMemAlloc_v2")`
 """

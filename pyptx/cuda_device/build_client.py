@@ -1,5 +1,7 @@
 """Compile libcuda.so.1, the client library of the simulated device, with the `ziglang` package; Linux only.
 
+With it libcudart.so.13 is built (runtime/), which programs of the runtime API load.
+
 Standard library only, loaded by path from the build hook, like pyptx/sim/core/build_core.py.
 """
 
@@ -12,7 +14,7 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
-__all__ = ["LIBRARY", "build_client", "host_target", "source_hash"]
+__all__ = ["LIBRARY", "build_client", "build_libraries", "host_target", "source_hash"]
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "src"
@@ -57,7 +59,11 @@ def build_client(out_dir: Path) -> Path | None:
     with tempfile.TemporaryDirectory(prefix="pyptx-stubs-") as generated:
         text = stubs.c_source(table.entry_points(), table.SCALARS, codes.CODES)
         Path(generated, "stubs.inc").write_text(text, encoding="utf-8")
-        identities = [f'-DTABLE_IDENTITY="{table.identity()}"', f'-DSOURCE_HASH="{source_hash()}"']
+        identities = [
+            f'-DTABLE_IDENTITY="{table.identity()}"',
+            f'-DSOURCE_HASH="{source_hash()}"',
+            f"-DDRIVER_VERSION={table.DRIVER_VERSION}",
+        ]
         command = [sys.executable, "-m", "ziglang", "cc", "-target", target, *FLAGS, *identities]
         command += [f"-I{generated}", f"-I{SOURCES}", str(SOURCES / "libcuda.c"), "-o", str(output)]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -66,9 +72,21 @@ def build_client(out_dir: Path) -> Path | None:
     return output
 
 
+def build_libraries(out_dir: Path) -> list[Path]:
+    """Compile libcuda.so.1 and libcudart.so.13 into `out_dir`/lib; return their paths, none on other systems than Linux.
+
+    Raises:
+        RuntimeError: as `build_client`.
+    """
+    client, target = build_client(out_dir), host_target()
+    if client is None or target is None:
+        return []
+    return [client, _load("runtime/build_runtime").build_runtime(out_dir, target, client)]
+
+
 def _load(name: str) -> Any:
     """Return a module of this folder, without importing the package it lies in."""
-    spec = util.spec_from_file_location(f"pyptx_client_{name}", HERE / f"{name}.py")
+    spec = util.spec_from_file_location(f"pyptx_client_{name.replace('/', '_')}", HERE / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -77,4 +95,4 @@ def _load(name: str) -> Any:
 
 
 if __name__ == "__main__":
-    print(build_client(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE))
+    print(*build_libraries(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE), sep="\n")

@@ -11,8 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["PLACES", "TABLE", "Argument", "EntryPoint", "entry_points", "identity", "remote"]
+__all__ = ["DRIVER_VERSION", "PLACES", "TABLE", "Argument", "EntryPoint", "entry_points", "identity", "remote"]
 
+DRIVER_VERSION = 13050  # CUDA 13.5, of the headers that the table was checked with
 TABLE = Path(__file__).with_suffix(".txt")
 PLACES = ("server", "device", "wrapped", "internal", "client", "refused")
 

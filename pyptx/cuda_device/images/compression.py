@@ -91,7 +91,7 @@ def decompress_zstd(data: bytes, size: int) -> bytes:
 
 def _zstd():
     try:
-        from compression import zstd  # pyright: ignore[reportMissingImports]  # Python 3.14
+        from compression import zstd  # pyright: ignore[reportAttributeAccessIssue, reportMissingImports]
     except ModuleNotFoundError:
         try:
             from backports import zstd  # pyright: ignore[reportAttributeAccessIssue, reportMissingImports]

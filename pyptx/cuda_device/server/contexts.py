@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pyptx.cuda_device.server.devices import DRIVER_VERSION, check_device
+from pyptx.cuda_device.entry_points import DRIVER_VERSION
+from pyptx.cuda_device.server.devices import check_device
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Context, Session

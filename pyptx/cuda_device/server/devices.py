@@ -9,9 +9,8 @@ from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
 
-__all__ = ["DRIVER_VERSION", "check_device"]
+__all__ = ["check_device"]
 
-DRIVER_VERSION = 13050  # CUDA 13.5, of the headers that the table was checked with
 _BUS_ID = "0000:01:00.0"
 
 
@@ -19,11 +18,6 @@ def check_device(device: int) -> None:
     """Raise DriverError for another device than 0."""
     if device != 0:
         raise DriverError("INVALID_DEVICE", f"device {device} does not exist; there is one simulated device, 0")
-
-
-@handles("cuDriverGetVersion")
-def driver_version(session: Session) -> int:
-    return DRIVER_VERSION
 
 
 @handles("cuDeviceGet")

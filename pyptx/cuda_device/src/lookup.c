@@ -39,6 +39,12 @@ EXPORT int cuGetProcAddress_v2(const char *name, void **function, int version, u
     return *function || found ? SUCCESS : NOT_FOUND;
 }
 
+EXPORT int cuDriverGetVersion(int *version) {
+    if (!version) return INVALID_VALUE;
+    *version = DRIVER_VERSION;
+    return SUCCESS;
+}
+
 static const struct error *find_error(int code) {
     for (const struct error *e = errors; e->name; e++) if (e->code == code) return e;
     return NULL;

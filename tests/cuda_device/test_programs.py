@@ -1,0 +1,90 @@
+"""CUDA C++ programs, which check themselves, built by nvcc and run unmodified on the simulated device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.nvcc import build
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[str]]:
+    """Return a function that builds a program, or a folder of sources to be linked, and returns its command."""
+    folder = tmp_path_factory.mktemp("programs")
+
+    def command(name: str, *options: str) -> list[str]:
+        output = folder / "-".join((name, *options)).replace("/", "_")
+        if not output.exists():
+            sources = sorted((PROGRAMS / name).glob("*.cu")) or [PROGRAMS / f"{name}.cu"]
+            linked = ("-rdc=true",) if len(sources) > 1 else ()
+            build(output, sources, *linked, *options)
+        return [str(output)]
+
+    return command
+
+
+def test_a_program_of_the_runtime_api_runs_unmodified(execute, compiled):
+    done = execute(compiled("vector_add"), "--arch", "h200")
+    assert done.stdout == "10000 sums on compute capability 9.0 with 132 SMs\n", done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, printed",
+    [
+        ("clusters", "clusters of 4 and of 2"),
+        ("dynamic_shared", "100 kB of dynamic shared memory"),
+        ("errors", "errors are the runtime's, and sticky"),
+        ("managed", "managed memory is read by the host"),
+        ("printf", "before\nthread 0 of block 0: 1.50 text\nthread 1 of block 0: 1.50 text\nafter"),
+        ("streams", "two streams in order"),
+        ("variables", "variables keep their values between launches"),
+    ],
+)
+def test_programs_check_themselves(execute, compiled, name: str, printed: str):
+    done = execute(compiled(name))
+    assert (done.returncode, done.stdout) == (0, printed + "\n"), done.stderr
+
+
+@pytest.mark.slow
+def test_per_thread_default_streams_are_variants_of_the_functions(execute, compiled):
+    done = execute(compiled("streams", "--default-stream=per-thread"))
+    assert (done.returncode, done.stdout) == (0, "two streams in order\n"), done.stderr
+
+
+@pytest.mark.slow
+def test_the_device_is_the_chosen_gpu(execute, compiled):
+    done = execute(compiled("vector_add"), "--arch", "b200")
+    assert done.stdout == "10000 sums on compute capability 10.0 with 148 SMs\n", done.stderr
+
+
+@pytest.mark.slow
+def test_a_trap_is_a_launch_failure(execute, compiled):
+    done = execute([*compiled("errors"), "crash"])
+    assert done.returncode == 0, done.stderr
+    assert "kernel _Z4trapPi failed" in done.stderr
+
+
+@pytest.mark.slow
+def test_machine_code_runs_if_it_embeds_its_ptx_and_is_refused_by_name_otherwise(execute, tmp_path):
+    source, machine_code = [PROGRAMS / "vector_add.cu"], ("-gencode", "arch=compute_90,code=sm_90")
+    with_ptx = execute([str(build(tmp_path / "lines", source, code=("-lineinfo", *machine_code)))])
+    assert with_ptx.returncode == 0, with_ptx.stderr
+    without = execute([str(build(tmp_path / "none", source, code=machine_code))])
+    assert without.returncode == 1
+    assert "cudaErrorNoKernelImageForDevice" in without.stderr
+    assert "machine code for sm_90 (kernels _Z3addPKfS0_Pfi)" in without.stderr
+    assert "-gencode arch=compute_90a,code=compute_90a" in without.stderr
+
+
+@pytest.mark.slow
+def test_a_program_with_nvidias_static_runtime_is_told_to_link_the_shared_one(execute, tmp_path):
+    program = build(tmp_path / "static", [PROGRAMS / "vector_add.cu"], runtime=("-cudart", "static"))
+    done = execute([str(program)])
+    assert done.returncode == 1
+    assert "link with nvcc -cudart shared" in done.stderr
