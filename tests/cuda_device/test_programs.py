@@ -40,6 +40,7 @@ def test_a_program_of_the_runtime_api_runs_unmodified(execute, compiled):
         ("clusters", "clusters of 4 and of 2"),
         ("dynamic_shared", "100 kB of dynamic shared memory"),
         ("errors", "errors are the runtime's, and sticky"),
+        ("linked", "separately compiled files are linked"),
         ("managed", "managed memory is read by the host"),
         ("printf", "before\nthread 0 of block 0: 1.50 text\nthread 1 of block 0: 1.50 text\nafter"),
         ("streams", "two streams in order"),
@@ -80,6 +81,13 @@ def test_machine_code_runs_if_it_embeds_its_ptx_and_is_refused_by_name_otherwise
     assert "cudaErrorNoKernelImageForDevice" in without.stderr
     assert "machine code for sm_90 (kernels _Z3addPKfS0_Pfi)" in without.stderr
     assert "-gencode arch=compute_90a,code=compute_90a" in without.stderr
+
+
+@pytest.mark.slow
+def test_linked_machine_code_embeds_the_ptx_of_each_file(execute, tmp_path):
+    sources, code = sorted((PROGRAMS / "linked").glob("*.cu")), ("-lineinfo", "-gencode", "arch=compute_90,code=sm_90")
+    done = execute([str(build(tmp_path / "linked", sources, "-rdc=true", code=code))])
+    assert (done.returncode, done.stdout) == (0, "separately compiled files are linked\n"), done.stderr
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyptx.cuda_device.images.linking import link_images
 from pyptx.cuda_device.images.selection import INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, ptx_of
 
-__all__ = ["INVALID_IMAGE", "INVALID_PTX", "NO_BINARY_FOR_GPU", "ptx_of"]
+__all__ = ["INVALID_IMAGE", "INVALID_PTX", "NO_BINARY_FOR_GPU", "link_images", "ptx_of"]

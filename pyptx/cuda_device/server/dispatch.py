@@ -15,6 +15,7 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     devices,
     kernel_attributes,
     launches,
+    linking,
     modules,
     streams,
 )

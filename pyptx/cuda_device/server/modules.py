@@ -24,7 +24,7 @@ from pyptx.sim.memory.address_space import Buffer, Segment
 from pyptx.sim.program.program import Program, load
 from pyptx.sim.symbols.symbol_table import SymbolTable
 
-__all__ = ["Kernel", "Module"]
+__all__ = ["Kernel", "Module", "read_file"]
 
 _VARIABLES = parse(".version 7.0\n.target sm_70\n.address_size 64\n.entry variables() { ret; }\n").entries[0]
 _ERROR_LOG, _ERROR_LOG_BYTES = 5, 6  # CUjit_option
@@ -190,16 +190,21 @@ def _load(session: Session, image: bytes, context: int, count: int = 0, options:
         raise
 
 
-def _file(name: bytes) -> bytes:
+def read_file(name: bytes) -> bytes:
+    """Return the contents of a file that the client names.
+
+    Raises:
+        DriverError: it cannot be read.
+    """
     try:
         return Path(name.decode(errors="surrogateescape")).read_bytes()
     except OSError as error:
-        raise DriverError("FILE_NOT_FOUND", f"cannot load a module: {error}") from error
+        raise DriverError("FILE_NOT_FOUND", f"cannot read an image: {error}") from error
 
 
 @handles("cuModuleLoad")
 def load_file(session: Session, name: bytes) -> int:
-    return _load(session, _file(name), session.context)
+    return _load(session, read_file(name), session.context)
 
 
 @handles("cuModuleLoadData", "cuModuleLoadFatBinary")
@@ -233,7 +238,7 @@ def load_library(
 def load_library_file(
     session: Session, name: bytes, options: int, values: int, count: int, more: int, more_values: int, more_count: int
 ) -> int:
-    return _load(session, _file(name), 0, count, options, values)
+    return _load(session, read_file(name), 0, count, options, values)
 
 
 @handles("cuLibraryGetModule")
