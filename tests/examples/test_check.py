@@ -36,6 +36,7 @@ OTHERS = {
     "blackwell/nvfp4_gemm",
     "cross_entropy",
     "rms_norm_fp8",
+    "selective_scan",
     "ampere/paged_attention",
     "hopper/attention_backward",
     "warp_image",
@@ -85,6 +86,16 @@ def test_every_order_gives_the_same_bits_of_inference_kernels(example):
     report = paged.paged_attention.check(*arrays, SPLITS=3)
     assert report.ok, report
     report = paged.combine_parts.check(*paged.paged_attention(*arrays, SPLITS=3))
+    assert report.ok, report
+
+
+def test_every_order_gives_the_same_bits_of_a_scan_and_its_gradients(example):
+    scan = example("selective_scan")
+    arrays = scan.inputs(1, 20, 64)
+    report = scan.selective_scan.check(*arrays, LC=2)
+    assert report.ok, report
+    y, states = scan.selective_scan(*arrays, LC=2)
+    report = scan.selective_scan_backward.check(*arrays, states, y, DW=2)
     assert report.ok, report
 
 

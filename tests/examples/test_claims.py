@@ -16,6 +16,7 @@ GEMM = {"M": 4096, "N": 4096, "K": 4096}
 HEADS = {"B": 1, "H": 16, "S": 4096, "T": 4096, "D": 128}
 BACK = HEADS | {"SP": 4096}
 PAGED = {"B": 16, "H": 32, "HK": 8, "D": 128, "PAGES": 1024, "PAGE": 64, "T": 64, "SPLITS": 2}
+SCAN = {"B": 8, "L": 2048, "D": 4096, "LC": 128}
 CONV = {"N": 32, "H": 56, "W": 56, "C": 128, "R": 3, "S": 3, "F": 256, "P": 56, "Q": 56, "PAD": 1}
 # Example, kernel, sizes, maximum registers, CTAs per SM, required instructions with their minimum counts.
 COSTS = [
@@ -27,6 +28,7 @@ COSTS = [
     ("rms_norm_fp8", "rms_norm_fp8", ROWS, 48, 5, {"LDG": 8, "F2FP": 16, "STG": 4}),
     ("layer_norm", "layer_norm", ROWS, 64, 4, {"LDG": 24, "FFMA": 64, "STG": 8}),
     ("cross_entropy", "cross_entropy", ROWS, 32, 8, {"LDG": 4, "MUFU": 10, "STG": 1}),
+    ("selective_scan", "selective_scan", SCAN, 112, 5, {"LDGSTS": 24, "LDS": 8, "MUFU": 64, "FFMA": 128, "STG": 20}),
     ("swiglu", "swiglu", ROWS, 32, 8, {"LDG": 4, "MUFU": 16, "STG": 2}),
     ("swiglu", "swiglu_backward", ROWS, 32, 8, {"LDG": 3, "MUFU": 8, "STG": 2}),
     ("sgemm", "sgemm", GEMM, 128, 2, {"LDG": 4, "STS": 10, "LDS": 64, "FFMA": 1024}),

@@ -11,6 +11,7 @@ EVERY = [
     "softmax",
     "layer_norm",
     "cross_entropy",
+    "selective_scan",
     "swiglu",
     "vector_add",
     "reduce_sum",

@@ -23,6 +23,7 @@ EXAMPLES = {
     "softmax": ({"M": 2, "N": 40}, {}),
     "rms_norm": ({"M": 2, "N": 40}, {}),
     "rms_norm_fp8": ({"M": 2, "N": 40}, {}),
+    "selective_scan": (lambda scan: scan.inputs(1, 5, 64), {"LC": 1}),
     "layer_norm": ({"M": 2, "N": 40}, {}),
     "cross_entropy": (lambda _: [np.ones((2, 9), F32), np.array([3, 8], np.int32)], {}),
     "swiglu": ({"M": 2, "N": 9}, {}),
