@@ -86,6 +86,7 @@ EDGES = {
         "pyptx.triton",
         "pyptx.cuda_device.server",
     },
+    "elftools": {"pyptx.debug.inspect.dwarf"},
     "optuna": {"pyptx.tune.strategies"},
     "pandas": {"pyptx.tune.study"},
     "platformdirs": {"pyptx.cache"},

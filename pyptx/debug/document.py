@@ -14,7 +14,7 @@ from pyptx.debug.inspect.fragments import FragmentTile, named_fragments
 from pyptx.debug.inspect.launch import StoppedLaunch
 from pyptx.debug.inspect.memory import Tile
 from pyptx.debug.inspect.values import bits_of, number_text, typed
-from pyptx.debug.inspect.warp_state import MemoryView, WarpState
+from pyptx.debug.inspect.warp_state import MemoryView, PointerView, WarpState
 from pyptx.debug.session_state import SessionState
 from pyptx.debug.timeline import session_timeline
 from pyptx.sim.core.debug_state import ResidentCta
@@ -262,7 +262,7 @@ def _timeline(state: SessionState) -> dict[str, Any]:
 
 def value_text(value: Any, lane: int) -> str:
     """Return a value of an expression as text: one number, or that of a lane followed by all lanes."""
-    if isinstance(value, MemoryView):
+    if isinstance(value, MemoryView | PointerView):
         return repr(value)
     if isinstance(value, tuple):
         more = ", ..." if len(value) > 16 else ""

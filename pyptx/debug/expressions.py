@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pyptx.debug.errors import DebugError
-from pyptx.debug.inspect.warp_state import MemoryView
+from pyptx.debug.inspect.warp_state import MemoryView, PointerView
 
 __all__ = ["Expression"]
 
@@ -191,8 +191,8 @@ class Expression:
             return value[place]
         if isinstance(value, tuple) and isinstance(index, slice):
             return value[index]
-        if isinstance(value, MemoryView):
-            return value.element(index)
+        if isinstance(value, MemoryView | PointerView):
+            return value.element(_array(index) if isinstance(value, PointerView) else index)
         return _array(value)[index]
 
 
@@ -200,6 +200,6 @@ def _array(value: Any) -> Any:
     """Return several registers as one array [register][lane], and memory as its address."""
     if isinstance(value, tuple):
         return np.array([_array(part) for part in value])
-    if isinstance(value, MemoryView):
+    if isinstance(value, MemoryView | PointerView):
         return value.address
     return value

@@ -94,7 +94,9 @@ def parse_call(program: CudaProgram, text: str, option: str) -> Call:
     if found is None:
         raise UsageError(f'{option} {text}: expected a call such as "add(GRID, BLOCK, x, n)"; kernels: {names}')
     try:
-        return Call(program.isolated(found["name"]), found["arguments"])
+        name = found["name"]
+        entry = program[name] if option == "--debug" else program.isolated(name)  # which has no debug information
+        return Call(entry, found["arguments"])
     except PtxError as error:
         raise UsageError(f"{option} {text}: {error.message or error}") from None
 

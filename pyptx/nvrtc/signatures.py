@@ -70,19 +70,19 @@ class KernelDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredVariable:
-    """A `__device__` or `__constant__` variable: name, element type, and the text of each dimension."""
+    """A variable in memory of the device: name, element type, and the text of each dimension."""
 
     name: str
     type: str
     dimensions: tuple[str, ...]
 
 
-def declared_variables(text: str) -> list[DeclaredVariable]:
-    """Return the `__device__` and `__constant__` variables that a source declares."""
+def declared_variables(text: str, spaces: Sequence[str] = ("__device__", "__constant__")) -> list[DeclaredVariable]:
+    """Return the variables that a source declares with one of the specifiers `spaces`."""
     every = tokens(text)
     found = []
     for at, token in enumerate(every):
-        if token.text not in ("__device__", "__constant__"):
+        if token.text not in spaces:
             continue
         end = at + 1
         while end < len(every) and every[end].text not in (";", "=", "(", "{", ","):

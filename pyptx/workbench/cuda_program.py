@@ -12,12 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pyptx._loc import name_files
+from pyptx._loc import SourceLocation, name_files
 from pyptx.analysis.ptx_rows import statement_rows
 from pyptx.emitter import emit_lines
 from pyptx.errors import Diagnostic, InputError, OptionError, UnknownNameError
 from pyptx.ir.nodes import Module
-from pyptx.ir.visit import with_places
+from pyptx.ir.visit import instructions, with_places
 from pyptx.isa import targets
 from pyptx.jit.specialization import Specialization, specializations
 from pyptx.launch_config import LaunchConfig
@@ -45,7 +45,9 @@ from pyptx.workbench.source_text import path_of, source_list
 
 if TYPE_CHECKING:
     from pyptx.analysis.gpus import Gpu
+    from pyptx.debug import Session as DebugSession
     from pyptx.runtime.variables import Variable
+    from pyptx.sim.symbols.scopes import Variable as SharedVariable
     from pyptx.workbench.entry_sweep import EntrySweep
 
 __all__ = ["DEFAULT_ARCH", "CudaEntry", "CudaProgram", "CudaSource", "cuda"]
@@ -425,6 +427,30 @@ class CudaEntry(SourceEntry):
     def _configured(self, config: LaunchConfig | None, args: Sequence[Any]) -> tuple[LaunchConfig, Sequence[Any]]:
         config, args = super()._configured(config, args)
         return config, converted(self.signature, self.params, args)
+
+    def debug(self, *args: Any, **options: Any) -> DebugSession:
+        """Start a debugging session; arguments as for `Entry.debug`.
+
+        C++ variables have names in kernels compiled with -G: `pyptx.cuda(source, debug=True)`; shared variables always.
+        """
+        session = super().debug(*args, **options)
+        session.launch.shared_types = self._shared_types(session.launch.program.shared_variables)
+        return session
+
+    def _shared_types(self, variables: Iterable[SharedVariable]) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Return element type and shape of shared variables as the sources declare them, by PTX name."""
+        module = self._specialization.module
+        places = {i.place for f in module.functions for i in instructions(f) if isinstance(i.place, SourceLocation)}
+        files = dict.fromkeys(here.file for place in places for here in place.stack)
+        texts = ("".join(linecache.getlines(file)) for file in files)
+        declared = {d.name: d for text in texts for d in declared_variables(text, ("__shared__",))}
+        found = {}
+        for variable in variables:
+            source = declared.get(local_names(variable.name))
+            typed = element_type(source, variable.size) if source and variable.size else None
+            if typed is not None:
+                found[variable.name] = typed
+        return found
 
     def _renamed(self, text: str) -> str:
         return super()._renamed(local_names(text))

@@ -12,6 +12,7 @@ from pyptx.cli.debugging.registry import info
 from pyptx.debug import DebugError
 from pyptx.debug.document import value_text
 from pyptx.debug.inspect.barriers import barriers_of, wait_reason
+from pyptx.debug.inspect.c_types import Located
 from pyptx.debug.inspect.values import bits_of, typed
 
 _MOST_ROWS = 64
@@ -130,8 +131,12 @@ def _locals(prompt: Prompt, rest: str) -> None:
     state, names = session.launch.warp_state(), session.launch.names
     if names is None:
         raise DebugError(
-            "this kernel was loaded from PTX and has no Python names", hint="`info registers` lists registers"
+            "this kernel was loaded from PTX and has no names of variables",
+            hint="`info registers` lists registers; CUDA C++ has names with -G (`--option=-G`, `pyptx.cuda(..., debug=True)`)",
         )
+    if names.problem:
+        raise DebugError(names.problem)
+    kinds = {name: str(one.type) for name, one in names.at(state.instruction).items() if isinstance(one, Located)}
     rows = []
     for name in names.bound(state.instruction):
         try:
@@ -148,8 +153,9 @@ def _locals(prompt: Prompt, rest: str) -> None:
             text = ", ".join(f"{k}: {_short(part, session.focus.lane)}" for k, part in parts)
         else:
             text = value_text(value, session.focus.lane)
-        rows.append((name, text))
-    prompt.table(("name", f"value in warp {state.warp}"), rows)
+        rows.append((name, kinds[name], text) if name in kinds else (name, text))
+    head = ("name", "type") if kinds else ("name",)
+    prompt.table((*head, f"value in warp {state.warp}"), rows)
 
 
 def _short(value: Any, lane: int) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pyptx.debug.errors import DebugError
+from pyptx.debug.inspect.c_types import Located, Pointer, Scalar
 from pyptx.debug.inspect.launch import StoppedLaunch
 from pyptx.debug.inspect.python_names import Binding, Register
 from pyptx.debug.inspect.values import decoded, element_bytes, number_text, typed
@@ -135,6 +136,9 @@ def _flat(state: WarpState, path: str, binding: Binding | None) -> Iterator[tupl
     if isinstance(binding, Register):
         register, declared = state.register(binding.name)
         yield path, register, binding.type or declared
+    elif isinstance(binding, Located) and binding.register is not None and isinstance(binding.type, Scalar | Pointer):
+        register, declared = state.register(binding.register)
+        yield path, register, binding.type.type if isinstance(binding.type, Scalar) else declared
     elif isinstance(binding, tuple):
         for k, part in enumerate(binding):
             yield from _flat(state, f"{path}[{k}]", part)

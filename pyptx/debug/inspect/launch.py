@@ -9,6 +9,7 @@ from pyptx.check.runner import copy_launch
 from pyptx.debug.errors import DebugError
 from pyptx.debug.expressions import Expression
 from pyptx.debug.inspect.python_names import PythonNames, trace_python_names
+from pyptx.debug.inspect.source_variables import SourceVariables, source_variables
 from pyptx.debug.inspect.warp_state import WarpState
 from pyptx.debug.source_lines import SourceLines
 from pyptx.debug.stops import Focus
@@ -38,12 +39,14 @@ class StoppedLaunch:
         run: the simulator's launch.
         lines: source lines of the instructions.
         focus: the CTA, warp, and lane that are inspected.
+        shared_types: PTX element type and shape of shared variables by PTX name, where the source has them.
     """
 
     specialization: Specialization
     run: DebugLaunch
     lines: SourceLines
     focus: Focus
+    shared_types: Mapping[str, tuple[str, tuple[int, ...]]]
 
     def __init__(
         self,
@@ -77,8 +80,9 @@ class StoppedLaunch:
         )
         self.lines = SourceLines(specialization, program)
         self.focus = Focus(0, 0)
-        self._names: PythonNames | None = None
-        self._names_known = trace is None
+        self._names: PythonNames | SourceVariables | None = None
+        self._names_known = False
+        self.shared_types = {}
 
     @property
     def name(self) -> str:
@@ -106,11 +110,14 @@ class StoppedLaunch:
         return self.run.plan
 
     @property
-    def names(self) -> PythonNames | None:
-        """Python variables of the kernel; None for a kernel loaded from PTX."""
-        if not self._names_known and self._trace is not None:
+    def names(self) -> PythonNames | SourceVariables | None:
+        """Variables of the kernel in Python, or in C++ compiled with -G; None for other PTX."""
+        if not self._names_known:
             self._names_known = True
-            self._names = trace_python_names(self._trace, self.specialization, self.program)
+            if self._trace is not None:
+                self._names = trace_python_names(self._trace, self.specialization, self.program)
+            else:
+                self._names = source_variables(self.specialization.module, self.program)
         return self._names
 
     @property
@@ -162,7 +169,7 @@ class StoppedLaunch:
         turn = self.machine.position
         at = group.instruction if group is not None else turn.instruction if turn else 0
         lanes = group.lanes if group is not None else 0
-        return WarpState(self.run, self.names, self.arguments, resident, warp, at, lanes)
+        return WarpState(self.run, self.names, self.arguments, resident, warp, at, lanes, self.shared_types)
 
     def evaluate(self, text: str) -> Any:
         """Return the value of an expression for the focused warp; of arguments only, when its CTA is not running.

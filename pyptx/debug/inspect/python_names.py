@@ -14,6 +14,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from pyptx._loc import SourceLocation, StoredCode, is_users
+from pyptx.debug.inspect.c_types import Located
 from pyptx.elements import Vector
 from pyptx.ir.nodes import Block, CompoundExpr, Instruction, IntrinsicScope, Statement
 from pyptx.ir.visit import instructions
@@ -66,7 +67,7 @@ class Parts:
     attributes: dict[str, Binding]
 
 
-Binding = Register | Memory | Ring | Parts | tuple["Binding | None", ...] | bool | int | float | str
+Binding = Register | Memory | Ring | Parts | Located | tuple["Binding | None", ...] | bool | int | float | str
 
 
 @dataclass(slots=True)
@@ -124,6 +125,10 @@ class PythonNames:
             if at < instruction
         }
         return [name for name in self.at(instruction) if name in names]
+
+    def absent(self, instruction: int, name: str) -> str:
+        """Return why a variable has no value at an instruction: "", as all names of `at` have one."""
+        return ""
 
     def _stack(self, instruction: int) -> tuple[SourceLocation, ...]:
         place = self._program.instructions[instruction].place

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pyptx.debug.errors import DebugError
 from pyptx.debug.inspect import python_names
+from pyptx.debug.inspect.c_types import Array, Located, Pointer, Scalar, Structure, size_of
 from pyptx.debug.inspect.python_names import Binding, PythonNames
+from pyptx.debug.inspect.source_variables import SourceVariables
 from pyptx.debug.inspect.values import bits_of, decoded, element_bytes, typed
+from pyptx.nvrtc.mangling import local_names
 from pyptx.sim.abi import CTA_SPECIALS
 from pyptx.sim.actions import Reg
 from pyptx.sim.core.debug_state import ResidentCta
@@ -19,8 +24,10 @@ from pyptx.sim.memory.address_space import CONST_WINDOW, LOCAL_WINDOW, PARAM_WIN
 from pyptx.sim.special_registers import value as special_value
 from pyptx.sim.symbols.scopes import Scope, Variable
 
-__all__ = ["MemoryView", "WarpState"]
+__all__ = ["MemoryView", "PointerView", "WarpState"]
 
+_CUDA_NAMES = {"threadIdx": "tid", "blockIdx": "ctaid", "blockDim": "ntid", "gridDim": "nctaid"}
+_MOST_ELEMENTS = 64  # of an array that is shown by element
 RANK_SHIFT = 24  # position of the CTA rank in a shared memory address
 _WINDOW_BYTES = 1 << 32
 
@@ -62,6 +69,30 @@ class MemoryView:
         return self.shape[0] if self.shape else 1
 
 
+class PointerView:
+    """A pointer of C++ in each lane; elements are read from memory."""
+
+    def __init__(self, state: WarpState, kind: Pointer, address: np.ndarray):
+        self.type, self.address, self._state = kind, address, state
+
+    def __repr__(self) -> str:
+        first = (self._state.lanes & -self._state.lanes).bit_length() - 1 if self._state.lanes else 0
+        own = int(self.address[first])
+        segment = self._state.run.segment_at(own, 1)
+        name = f" in {segment.buffer.name}" if segment is not None and not segment.buffer.name.startswith("_Z") else ""
+        return f"{self.type} 0x{own:x}{name}" + (
+            "" if (self.address == own).all() else f" (lane {first}, others differ)"
+        )
+
+    def element(self, index: Any) -> Any:
+        """Return the element at an index, or at one index for each lane, in each lane."""
+        kind = self.type.target
+        if not isinstance(kind, Scalar):
+            raise DebugError(f"the elements of {self.type} are not numbers", hint="load(type, address) reads memory")
+        step = np.asarray(index).astype(np.int64) * size_of(kind)
+        return self._state.load("generic", kind.type, self.address.astype(np.int64) + step)
+
+
 class WarpState:
     """One warp of a CTA at a stop; valid until the launch runs on.
 
@@ -71,7 +102,7 @@ class WarpState:
     """
 
     arguments: dict[str, Any]
-    names: PythonNames | None
+    names: PythonNames | SourceVariables | None
     resident: ResidentCta
     run: DebugLaunch
     instruction: int
@@ -81,13 +112,15 @@ class WarpState:
     def __init__(
         self,
         run: DebugLaunch,
-        names: PythonNames | None,
+        names: PythonNames | SourceVariables | None,
         arguments: dict[str, Any],
         resident: ResidentCta,
         warp: int,
         instruction: int,
         lanes: int,
+        shared_types: Mapping[str, tuple[str, tuple[int, ...]]] | None = None,
     ):
+        self._shared_types = shared_types or {}
         self.run, self.names, self.arguments, self.resident = run, names, arguments, resident
         self.warp, self.instruction, self.lanes = warp, instruction, lanes
         self._registers = resident.registers(warp)
@@ -196,6 +229,8 @@ class WarpState:
         own = self.names.at(self.instruction) if self.names is not None else {}
         if name in own:
             return self.bound_value(name, own[name])
+        if self.names is not None and (reason := self.names.absent(self.instruction, name)):
+            raise DebugError(reason)
         common: dict[str, Callable[[], Any]] = {
             "lane": lambda: np.arange(32),
             "tid": lambda: self.warp * 32 + np.arange(32),
@@ -205,6 +240,7 @@ class WarpState:
             "shared": lambda: self._loader("shared"),
             "globals": lambda: self._loader("global"),
             "load": lambda: self._loader("generic"),
+            **{cuda: partial(self._special_parts, ptx) for cuda, ptx in _CUDA_NAMES.items()},
         }
         if name in common:
             return common[name]()
@@ -215,9 +251,23 @@ class WarpState:
         variable = self.scope.variable(name)
         if isinstance(variable, Variable) and variable.address is not None:
             return self._variable(variable, variable.address)
+        if (shared := self._local_shared(name)) is not None:
+            return shared
         raise DebugError(f"{name!r} is not defined here; {self._defined_text(own)}")
 
-    def _defined_text(self, own: dict[str, Binding]) -> str:
+    def _special_parts(self, name: str) -> dict[str, np.ndarray]:
+        """Return a special register of three parts, as CUDA C++ names it."""
+        found = {part: self.special(f"%{name}.{part}") for part in "xyz"}
+        return {part: value for part, value in found.items() if value is not None}
+
+    def _local_shared(self, name: str) -> MemoryView | None:
+        """Return the shared variable of a C++ function by its name in the source."""
+        for variable in self.run.program.shared_variables:
+            if local_names(variable.name) == name and variable.address is not None:
+                return self._variable(variable, variable.address)
+        return None
+
+    def _defined_text(self, own: Mapping[str, object]) -> str:
         if self.names is not None and self.names.problem:
             return self.names.problem
         defined = [*own, *self.arguments]
@@ -236,18 +286,25 @@ class WarpState:
 
         return load
 
+    def load(self, space: str, type_name: str, addresses: np.ndarray) -> np.ndarray:
+        """Return one element for each lane."""
+        return self._loader(space)(type_name, addresses)
+
     def _variable(self, variable: Variable, address: int) -> MemoryView:
         space = {"shared": "shared", "global": "global", "const": "const"}.get(variable.space, "local")
         size = variable.size or (self.run.plan.shared_end - address if space == "shared" else 0)
-        return MemoryView(self, variable.name, space, address, "u8", (size,))
+        kind, shape = self._shared_types.get(variable.name, ("u8", (size,)))
+        return MemoryView(self, variable.name, space, address, kind, shape)
 
     def bound_value(self, name: str, binding: Binding | None) -> Any:
-        """Return the current value of what a Python name is bound to."""
+        """Return the current value of what a name is bound to."""
         match binding:
             case python_names.Register():
                 register, declared = self.register(binding.name)
                 value = typed(self.bits(register), binding.type if _fits(binding.type, register) else declared)
                 return np.logical_not(value) if binding.negated else value
+            case Located():
+                return self._located_value(name, binding)
             case python_names.Memory():
                 return MemoryView(
                     self, name, "shared", self.address_of(binding), binding.type, binding.shape, binding.swizzle
@@ -259,6 +316,43 @@ class WarpState:
             case tuple():
                 return tuple(self.bound_value(f"{name}[{k}]", part) for k, part in enumerate(binding))
         return binding
+
+    def _located_value(self, name: str, found: Located) -> Any:
+        """Return the value of a variable of C++: numbers by lane, structures by member, arrays as memory or by element."""
+        kind = found.type
+        if isinstance(kind, Structure):
+            return {
+                member: self._located_value(f"{name}.{member}", replace(found, type=part, offset=found.offset + offset))
+                for member, offset, part in kind.members
+                if found.register is None
+            }
+        if isinstance(kind, Array):
+            if isinstance(kind.element, Scalar) and found.space in ("shared", "global", "const"):
+                address = self._symbol_addresses(found)
+                return MemoryView(self, name, found.space, int(address[0]), kind.element.type, (kind.count,))
+            step = size_of(kind.element)
+            return tuple(
+                self._located_value(f"{name}[{k}]", replace(found, type=kind.element, offset=found.offset + k * step))
+                for k in range(min(kind.count, _MOST_ELEMENTS))
+            )
+        type_name = kind.type if isinstance(kind, Scalar) else "u64"
+        if found.register is not None:
+            register, declared = self.register(found.register)
+            bits = self.bits(register)
+            value = _narrowed(bits, type_name) if type_name[1:] in ("8", "16") else None
+            if value is None:
+                value = typed(bits, type_name if _fits(type_name, register) else declared)
+        else:
+            value = self._loader(found.space)(type_name, self._symbol_addresses(found))
+        return PointerView(self, kind, value) if isinstance(kind, Pointer) else value
+
+    def _symbol_addresses(self, found: Located) -> np.ndarray:
+        """Return the address of a variable in each lane."""
+        variable = self.scope.variable(found.symbol)
+        if not isinstance(variable, Variable) or variable.address is None:
+            raise DebugError(f"no variable {found.symbol} here")
+        start = np.zeros(32, np.int64) if variable.stack is None else self.bits(variable.stack).astype(np.int64)
+        return start + variable.address + found.offset
 
     def ring_address(self, ring: python_names.Ring) -> int:
         """Return the address of a ring of mbarriers; a base in a register is read from the first active lane."""
@@ -276,6 +370,13 @@ class WarpState:
         if not isinstance(variable, Variable) or variable.address is None:
             raise DebugError(f"no shared variable {memory.symbol} here")
         return variable.address + memory.offset
+
+
+def _narrowed(bits: np.ndarray, type_name: str) -> np.ndarray:
+    """Return the low bits of a register as a type of 8 or 16 bits, which a wider register may hold."""
+    mask = (1 << int(type_name[1:])) - 1
+    words = (bits.astype(np.uint64) & mask).astype({"8": np.uint8, "16": np.uint16}[type_name[1:]])
+    return decoded(words.view(np.uint8), type_name)
 
 
 def _fits(type_name: str, register: Reg) -> bool:
