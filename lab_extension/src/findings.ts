@@ -1,6 +1,7 @@
-// Findings of checks beside the lines of cells; buttons of a report reveal its lines.
+// Findings of checks, and errors of cells that are typed, beside their lines; buttons of a report reveal its lines.
 
-import { RangeSet, StateEffect, StateField, type Extension, type Text } from "@codemirror/state";
+import { forEachDiagnostic, setDiagnosticsEffect } from "@codemirror/lint";
+import { RangeSet, StateEffect, StateField, type EditorState, type Extension } from "@codemirror/state";
 import { gutter, GutterMarker, ViewPlugin } from "@codemirror/view";
 import type { CodeCell, ICodeCellModel } from "@jupyterlab/cells";
 import { EditorExtensionRegistry, type IEditorExtensionRegistry } from "@jupyterlab/codemirror";
@@ -47,13 +48,19 @@ function reportsIn(panel: NotebookPanel | undefined): Report[] {
 const reread = StateEffect.define<null>();
 
 function signs(model: ICodeCellModel, tracker: INotebookTracker): Extension {
-  const build = (doc: Text): RangeSet<Sign> => {
-    const found = preferences.margin ? markedLines(reportsIn(panelOf(tracker, model)), model.executionCount, doc.toString()) : [];
-    return RangeSet.of(found.filter(({ line }) => line <= doc.lines).map(mark => new Sign(mark).range(doc.line(mark.line).from)));
+  const build = (state: EditorState): RangeSet<Sign> => {
+    const { doc } = state, found = preferences.margin ? markedLines(reportsIn(panelOf(tracker, model)), model.executionCount, doc.toString()) : [];
+    const all = new Map(found.map(mark => [mark.line, mark]));
+    forEachDiagnostic(state, ({ source, severity, message }, from) => {       // of the cell as it is typed
+      if (source !== "pyptx") return;
+      const { number: line } = doc.lineAt(from), known = all.get(line);
+      all.set(line, { line, severity: known?.severity === "error" ? "error" : severity, texts: [...known?.texts ?? [], `${severity}: ${message}`] });
+    });
+    return RangeSet.of([...all.values()].filter(({ line }) => line <= doc.lines).sort((a, b) => a.line - b.line).map(mark => new Sign(mark).range(doc.line(mark.line).from)));
   };
   const field = StateField.define<RangeSet<Sign>>({
     create: () => RangeSet.empty,
-    update: (value, change) => (change.effects.some(effect => effect.is(reread)) ? build(change.state.doc) : change.docChanged ? value.map(change.changes) : value),
+    update: (value, change) => (change.effects.some(effect => effect.is(reread) || effect.is(setDiagnosticsEffect)) ? build(change.state) : change.docChanged ? value.map(change.changes) : value),
   });
   const column = gutter({
     class: "pyptx-signs",

@@ -21,6 +21,7 @@ import { addMargin } from "./margin.js";
 import { applyColors } from "./palette.js";
 import { followWidgets } from "./live.js";
 import { KernelPanel } from "./panel.js";
+import { addTyping } from "./typing.js";
 import { PLUGIN, preferences } from "./preferences.js";
 import { SessionFollower } from "./session.js";
 import { BackendStatus } from "./status.js";
@@ -42,6 +43,7 @@ const editors: JupyterFrontEndPlugin<void> = {
       followWidgets(notebooks);
       followEdits(notebooks);
       addFindings(extensions, notebooks);
+      addTyping(extensions, notebooks, trans);
       followReports(notebooks);
     }
     if (completions) addCompletions(completions);

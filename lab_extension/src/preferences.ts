@@ -11,6 +11,8 @@ class Preferences {
   margin = true;
   diagnostics = true;
   diagnosticsDelay = 500;
+  typing = true;
+  typingDelay = 700;
   readonly changed = new Signal<this, void>(this);
 
   async follow(registry: ISettingRegistry): Promise<void> {
@@ -20,8 +22,8 @@ class Preferences {
   }
 
   private read(settings: ISettingRegistry.ISettings): void {
-    const { panes, colors, margin, diagnostics, diagnosticsDelay } = settings.composite;
-    Object.assign(this, { panes, colors, margin, diagnostics, diagnosticsDelay });
+    const { panes, colors, margin, diagnostics, diagnosticsDelay, typing, typingDelay } = settings.composite;
+    Object.assign(this, { panes, colors, margin, diagnostics, diagnosticsDelay, typing, typingDelay });
     this.changed.emit();
   }
 }

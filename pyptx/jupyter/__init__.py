@@ -8,6 +8,7 @@ from typing import Any
 from IPython.core.interactiveshell import InteractiveShell
 
 from pyptx._loc import name_files
+from pyptx.jupyter.background.service import TypingService
 from pyptx.jupyter.completion import complete_magics
 from pyptx.jupyter.debug_magics import DebugMagics
 from pyptx.jupyter.errors import hide_internal_frames
@@ -33,7 +34,8 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     """Register the magics, their completion, the display names of cells, and the handler of errors."""
     if id(shell) in _loaded:
         return
-    shell.register_magics(PtxMagics, HistoryMagics, DebugMagics)
+    magics = PtxMagics(shell)
+    shell.register_magics(magics, HistoryMagics, DebugMagics)
     matcher = complete_magics(shell)
     shell.Completer.custom_matchers.append(matcher)
 
@@ -49,6 +51,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         name_files(cell_name),
         lambda: shell.Completer.custom_matchers.remove(matcher),
         remove_magics,
+        TypingService(shell, magics.recorder.last).connect(),
         hide_internal_frames(shell),
     ]
 

@@ -30,6 +30,7 @@ class VersionRecorder:
     def __init__(self, shell: InteractiveShell):
         self.shell = shell
         self.session_refs: set[str] = set()  # such as "rms_norm@3"
+        self.last: dict[str, CompiledKernel] = {}  # by name, as a cell compiled it last
 
     def record(self, made: CompiledKernel, cell: Cell, label: str | None) -> Version:
         """Add the kernel to the history, with its label.
@@ -55,6 +56,7 @@ class VersionRecorder:
             file_name=file_name,
         )
         self.session_refs.add(kept.ref)
+        self.last[made.compiled.name] = made
         try:
             return history.name(kept, label) if label else kept
         except VersionError as error:

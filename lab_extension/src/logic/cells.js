@@ -36,3 +36,8 @@ export function targetOf(source) {
   const line = MAGIC.test(source) ? source.trimStart().split("\n")[0] : "";
   return /\s--arch[=\s]+(\w+)/.exec(line)?.[1] ?? null;
 }
+
+/** Whether a cell holds kernels in Python. @param {string} source */
+export function isKernelCell(source) {
+  return MAGIC.exec(source)?.[1] === "ptxkernel";
+}

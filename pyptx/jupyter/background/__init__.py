@@ -1,0 +1,1 @@
+"""Compilation of cells in the background, while they are typed."""
