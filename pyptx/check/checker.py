@@ -14,19 +14,20 @@ from pyptx import sim
 from pyptx.check.causes import find_cause
 from pyptx.check.differences import Difference, first_difference
 from pyptx.check.explanations import explain_cause
+from pyptx.check.faults import fault_findings
 from pyptx.check.finding import SEVERITIES, Finding
 from pyptx.check.ignored import checked_rules, mark_ignored
-from pyptx.check.locations import Locations
+from pyptx.check.locations import Locations, ptx_lines
 from pyptx.check.performance import performance_notes
 from pyptx.check.pointer_provenance import only_float_sums, uses_atomic_results
 from pyptx.check.report import Report
-from pyptx.check.rules import NOTES, partial_warp_rule, rule_of
+from pyptx.check.rules import NOTES
 from pyptx.check.runner import Outcome, Runner, Schedule
 from pyptx.check.sanitizer_findings import sanitizer_findings
 from pyptx.check.schedules import is_endless, run_schedules
 from pyptx.check.tmem_loads import loads_used_early, unwaited_loads
 from pyptx.check.uninitialized_registers import uninitialized_register_findings
-from pyptx.errors import ArgumentValueError, SimulationError
+from pyptx.errors import ArgumentValueError
 from pyptx.jit.specialization import Specialization
 from pyptx.launch_config import integer
 from pyptx.runtime import LaunchPlan, runtime_for
@@ -103,7 +104,7 @@ def check(
             stacklevel=4,
         )
     outcomes = run_schedules(runner, wanted, watched, threads)
-    locations = Locations(specialization, program)
+    locations = Locations(program, lambda: ptx_lines(specialization))
     access_findings = sanitizer_findings(
         program,
         {str(s): outcome.access_findings for s, outcome in outcomes.items()},
@@ -115,7 +116,7 @@ def check(
         first = access_findings[explained]
         access_findings[explained] = replace(first, message=first.message + _visible_effect(runner, outcomes))
     findings = [
-        *_faults(program, outcomes, locations),
+        *fault_findings(program, {str(s): o.error for s, o in outcomes.items() if o.error is not None}, locations),
         *access_findings,
         *_differences(runner, outcomes, locations, explained is not None),
         *_tmem_loads(program, locations),
@@ -146,24 +147,6 @@ def _schedules(kinds: Sequence[str], random: int, seed: int) -> list[Schedule]:
     if not wanted:
         raise ArgumentValueError("schedules= is empty and random= is 0: there is nothing to run")
     return list(dict.fromkeys(wanted))
-
-
-def _faults(program: sim.Program, outcomes: Mapping[Schedule, Outcome], locations: Locations) -> list[Finding]:
-    """Return one finding for each rule and instruction that ended a run."""
-    found: dict[tuple, tuple[SimulationError, list[str]]] = {}
-    for schedule, outcome in outcomes.items():
-        if outcome.error is not None:
-            error = outcome.error
-            key = error.kind, error.instructions[:1] if error.kind not in ("deadlock", "steps") else ()
-            found.setdefault(key, (error, []))[1].append(str(schedule))
-    findings = []
-    for error, shown in found.values():
-        rule = partial_warp_rule(program, error) or rule_of(error.kind)
-        roles = {"deadlock": ("waits", "waits"), "endless": ("runs", "runs")}.get(rule, ("at fault", "with"))
-        known = [i for i in error.instructions if i < locations.count]  # without the end of the kernel
-        at = tuple(locations.of(i, roles[k > 0]) for k, i in enumerate(known))
-        findings.append(Finding(rule, "error", error.message, error.hint, at, schedules=tuple(shown)))
-    return findings
 
 
 def _tmem_loads(program: sim.Program, locations: Locations) -> Iterator[Finding]:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from pyptx.analysis.ptx_rows import statement_rows
 from pyptx.check.finding import Location
-from pyptx.ir.nodes import Function, Instruction, Label
+from pyptx.ir.nodes import Function, Instruction, Label, Module
 from pyptx.ir.visit import statements
 from pyptx.jit.specialization import Specialization
 from pyptx.sim import Program
 from pyptx.sim.faults.messages import text_of
 
-__all__ = ["Locations", "ptx_lines"]
+__all__ = ["Locations", "ptx_lines", "text_lines"]
 
 _lines: WeakKeyDictionary[Specialization, dict[int, int]] = WeakKeyDictionary()
 
 
 class Locations:
-    """Locations of the instructions of a program."""
+    """Locations of the instructions of a program.
 
-    def __init__(self, specialization: Specialization, program: Program):
-        self._specialization, self._program = specialization, program
+    Args:
+        lines: returns the 1-based PTX line of each instruction, by the id of its node; called on first use.
+    """
+
+    def __init__(self, program: Program, lines: Callable[[], Mapping[int, int]]):
+        self._program, self._lines = program, lines
 
     @property
     def count(self) -> int:
@@ -40,17 +45,22 @@ class Locations:
         return ("", self._ptx_lines[id(node)]) if node.place is None else (node.place.file, node.place.line)
 
     @cached_property
-    def _ptx_lines(self) -> dict[int, int]:
-        return ptx_lines(self._specialization)
+    def _ptx_lines(self) -> Mapping[int, int]:
+        return self._lines()
 
 
 def ptx_lines(specialization: Specialization) -> dict[int, int]:
     """Return the 1-based PTX line of each instruction and label, by the id of its node."""
     if (found := _lines.get(specialization)) is not None:
         return found
-    module = specialization.module
-    rows = iter(statement_rows(module, specialization.emitted.text.removesuffix("\n").split("\n")))
-    lines = _lines[specialization] = {}
+    lines = _lines[specialization] = text_lines(specialization.module, specialization.emitted.text)
+    return lines
+
+
+def text_lines(module: Module, text: str) -> dict[int, int]:
+    """Return the 1-based line of each instruction and label of a module in its PTX text, by the id of its node."""
+    rows = iter(statement_rows(module, text.removesuffix("\n").split("\n")))
+    lines: dict[int, int] = {}
     for directive in module.directives:
         for node in statements(directive.body) if isinstance(directive, Function) else (directive,):
             if isinstance(node, Instruction | Label):

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import subprocess
 import sys
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pyptx.cli.kernels import CommandError, help_options
+
+if TYPE_CHECKING:
+    from pyptx.cuda_device.listener import Listener
 
 __all__ = ["add", "run"]
 
@@ -24,7 +29,8 @@ def add(subparsers: Any) -> None:
             "pyptx exec python train.py",
             "pyptx exec --arch b200 ./program 1000",
             "pyptx exec --schedule late pytest tests/kernels",
-            more="Exit status: that of the program; 127 if it cannot be started.",
+            "pyptx exec --check --sarif found.sarif ./program",
+            more="Exit status: that of the program; 127 if it cannot be started; with --check 1 if it is 0 and there are findings.",
         ),
     )
     command.add_argument(
@@ -36,6 +42,12 @@ def add(subparsers: Any) -> None:
         default="eager",
         help="schedule of asynchronous operations in kernels; default: %(default)s",
     )
+    command.add_argument(
+        "--check",
+        action="store_true",
+        help="watch every access of every launch, and report races, missing waits and fences",
+    )
+    command.add_argument("--sarif", metavar="FILE", type=Path, help="with --check: write the findings as SARIF 2.1.0")
     command.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM ...", help="program and its arguments")
     command.set_defaults(run=run)
 
@@ -48,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     command = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
     if not command:
         raise CommandError("no program is given: pyptx exec PROGRAM ...")
-    with Listener(gpu(arguments.arch), arguments.schedule) as listener:
+    checked = arguments.check or arguments.sarif is not None
+    with Listener(gpu(arguments.arch), arguments.schedule, checked) as listener:
         environment = program_environment(listener.path)
         try:
             process = subprocess.Popen(command, env=environment)
@@ -57,6 +70,19 @@ def run(arguments: argparse.Namespace) -> int:
             return NOT_FOUND
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program decides what an interrupt means
         try:
-            return listener.serve_until(process)
+            status = listener.serve_until(process)
+            return _checked_status(listener, arguments.sarif, status) if checked else status
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+def _checked_status(listener: Listener, sarif: Path | None, status: int) -> int:
+    """Print a summary of the findings, write them, and return the exit status."""
+    from pyptx.check import joined_sarif
+    from pyptx.cuda_device.server.checking import summary
+
+    checks = listener.checks()
+    print(f"pyptx: {summary(checks)}", file=sys.stderr)
+    if sarif is not None:
+        sarif.write_text(json.dumps(joined_sarif(checks.logs), indent=1), encoding="utf-8")
+    return status or int(checks.counts["error"] + checks.counts["warning"] > 0)

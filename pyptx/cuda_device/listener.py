@@ -14,10 +14,12 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from pyptx.analysis.gpus import Gpu
 from pyptx.cuda_device.entry_points import identity
+from pyptx.cuda_device.server.checking import LaunchChecks, collect_checks
 from pyptx.cuda_device.server.connection import Connection
 from pyptx.cuda_device.server.device_memory import BASE, DeviceMemory
 from pyptx.cuda_device.server.dispatch import handle, serve
@@ -27,6 +29,7 @@ __all__ = ["VARIABLE", "Listener"]
 
 VARIABLE = "PYPTX_DEVICE_SOCKET"
 _IDENTITY_BYTES = 16
+_PATIENCE_S = 5.0  # for devices that are ending when the program has ended
 
 
 class Listener:
@@ -68,6 +71,17 @@ class Listener:
         finally:
             os.close(ended)
 
+    def checks(self) -> LaunchChecks:
+        """Return the findings of the devices of all clients that have ended; wait a little for those that are ending."""
+        ends = time.monotonic() + _PATIENCE_S
+        while time.monotonic() < ends:
+            try:
+                if os.waitpid(-1, os.WNOHANG) == (0, 0):
+                    time.sleep(0.01)
+            except ChildProcessError:
+                break
+        return collect_checks(self.options.folder)
+
     def accept(self) -> None:
         """Accept a client and fork the process of its device."""
         stream, _ = self._socket.accept()
@@ -106,7 +120,11 @@ def _serve_client(stream: socket.socket, gpu: Gpu, options: Options) -> None:
     stream.sendmsg([welcome], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
     session = Session(gpu, options, memory)
     session.connection = Connection(stream, lambda request: handle(session, request))
-    serve(session, session.connection)
+    try:
+        serve(session, session.connection)
+    finally:
+        if session.checks is not None:
+            session.checks.write(options.folder)
 
 
 def _reap(keep: int) -> None:

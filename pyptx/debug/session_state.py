@@ -10,7 +10,7 @@ import numpy as np
 
 from pyptx._loc import SourceLocation
 from pyptx.check.finding import Finding
-from pyptx.check.locations import Locations
+from pyptx.check.locations import Locations, ptx_lines
 from pyptx.check.sanitizer_findings import finding_of
 from pyptx.debug.accesses import LocatedAccess
 from pyptx.debug.breakpoints.table import Breakpoints
@@ -189,7 +189,8 @@ class SessionState:
         """Return the sanitizer findings that were not reported yet, with their lines and fixes; "" if none."""
         seen = self.launch.machine.access_findings(self._reported)
         self._reported += len(seen)
-        locations, program = Locations(self.launch.specialization, self.launch.program), self.launch.program
+        program, specialization = self.launch.program, self.launch.specialization
+        locations = Locations(program, lambda: ptx_lines(specialization))
         findings = [(one, found) for one in seen if (found := finding_of(program, one, locations)) is not None]
         if findings:
             self.findings, self.accesses = findings, []

@@ -11,6 +11,7 @@ from math import prod
 
 import numpy as np
 
+from pyptx.check.locations import text_lines
 from pyptx.cuda_device.server.errors import DriverError, code
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, dynamic_limit
@@ -27,6 +28,7 @@ from pyptx.sim.launch import count_products
 from pyptx.sim.memory.address_space import CONST_WINDOW, GRID_WORKSPACE, Buffer, Segment
 from pyptx.sim.memory.host_functions import Heap
 from pyptx.sim.plan import Plan
+from pyptx.sim.sanitizer import AccessFinding
 
 __all__ = ["KernelLaunch", "LaunchConfig", "decode_attributes"]
 
@@ -120,9 +122,8 @@ class KernelLaunch:
         Raises:
             DriverError: it faults; the context keeps the error.
         """
-        launch = _prepared(session, self)
         try:
-            self.counters = run_launch(launch)
+            self.counters = _run(session, self)
         except SimulationError as error:
             name = _FAULTS.get(error.kind or "", "LAUNCH_FAILED")
             if session.context:
@@ -144,14 +145,30 @@ def _explained(session: Session, error: SimulationError) -> str:
     return str(error)
 
 
+def _run(session: Session, wanted: KernelLaunch) -> Counters:
+    if session.checks is None:
+        return run_launch(_prepared(session, wanted))
+    module = wanted.kernel.module
+    return session.checks.run(
+        wanted.kernel.program,
+        lambda: text_lines(module.tree, module.text),
+        lambda found: run_launch(_core_launch(session, wanted, found)),
+    )
+
+
+def _core_launch(session: Session, wanted: KernelLaunch, findings: list[AccessFinding] | None = None) -> CoreLaunch:
+    program = wanted.kernel.program
+    segments = [*(a.segment for a in session.memory.allocations), *_own_segments(session, wanted.kernel)]
+    code, plan = encoded_program(program), wanted.plan(session)
+    return CoreLaunch(program, code, plan, wanted.params, segments, findings=findings)
+
+
 def _prepared(session: Session, wanted: KernelLaunch) -> CoreLaunch:
     """Return the launch as the simulator's core takes it; what does not depend on the arguments is prepared once."""
-    kernel, key = wanted.kernel, (wanted.kernel.handle, wanted.config)
+    key = wanted.kernel.handle, wanted.config
     known = session.prepared.get(key)
     if known is None or known[0] != session.memory.version:
-        program = kernel.program
-        segments = [*(a.segment for a in session.memory.allocations), *_own_segments(session, kernel)]
-        launch = CoreLaunch(program, encoded_program(program), wanted.plan(session), wanted.params, segments)
+        launch = _core_launch(session, wanted)
         session.prepared[key] = session.memory.version, launch.rebind([None] * len(launch.ordered))  # not yet run
         return launch
     return known[1].rebind([None] * len(known[1].ordered), wanted.params)

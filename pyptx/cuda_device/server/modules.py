@@ -17,6 +17,7 @@ from pyptx.cuda_device.server.device_memory import Allocation
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.source_lines import with_source_lines
 from pyptx.errors import DeviceError, MissingToolError, PtxError
 from pyptx.ir.nodes import Module as Tree
 from pyptx.parser import parse
@@ -152,7 +153,7 @@ def load_module(session: Session, image: bytes, context: int) -> Module:
     """
     try:
         text = ptx_of(image, session.gpu.target)
-        tree = parse(text)
+        tree = with_source_lines(parse(text), text)
     except DeviceError as error:
         name = CODES.get(error.code, CODES[999])[0].removeprefix("CUDA_ERROR_")
         raise DriverError(name, f"cannot load a module: {error}") from error

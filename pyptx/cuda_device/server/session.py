@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pyptx.analysis.gpus import Gpu
+from pyptx.cuda_device.server.checking import LaunchChecks
 from pyptx.cuda_device.server.connection import Connection
 from pyptx.cuda_device.server.device_memory import DeviceMemory
 from pyptx.cuda_device.server.errors import DriverError
@@ -62,12 +63,14 @@ class Session:
         thread: number of the calling thread, during a call.
         primary: the primary context; None before it is retained.
         retained: references to the primary context.
+        checks: findings of the launches; None unless they are checked.
     """
 
     connection: Connection
 
     def __init__(self, gpu: Gpu, options: Options, memory: DeviceMemory):
         self.gpu, self.options, self.memory = gpu, options, memory
+        self.checks = LaunchChecks(options.schedule) if options.check else None
         self.context = self.thread = 0
         self.primary: Context | None = None
         self.primary_flags = self.retained = 0

@@ -1,0 +1,122 @@
+"""`pyptx exec --check`: every launch runs under the sanitizer; findings are reported when they are first seen.
+
+The launch runs once, in the schedule of the options: what it reads and writes is the program's memory, of which no copies
+are made. A process writes its findings to a file when it ends, which `pyptx exec` collects.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pyptx.check import Finding, Report
+from pyptx.check.faults import fault_findings
+from pyptx.check.locations import Locations
+from pyptx.check.sanitizer_findings import sanitizer_findings
+from pyptx.errors import SimulationError
+from pyptx.nvrtc.mangling import demangle
+from pyptx.sim.program.program import Program
+from pyptx.sim.sanitizer import AccessFinding
+
+__all__ = ["LaunchChecks", "collect_checks", "summary"]
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class LaunchChecks:
+    """The findings of a process.
+
+    Attributes:
+        schedule: schedule of the launches.
+        launches: number of launches, by kernel.
+        logs: SARIF log of each launch that had new findings.
+    """
+
+    schedule: str
+    launches: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+    logs: list[dict[str, Any]] = field(default_factory=list)
+    _seen: set[tuple[Any, ...]] = field(default_factory=set)
+
+    def run(
+        self, program: Program, lines: Callable[[], Mapping[int, int]], launch: Callable[[list[AccessFinding]], T]
+    ) -> T:
+        """Run a launch, report findings that no earlier launch of the kernel had, and return what it returned.
+
+        Args:
+            lines: returns the PTX line of each instruction, as for `Locations`.
+            launch: runs it with a list for the findings of the sanitizer. Its errors are raised after the report.
+        """
+        name, started, found = program.entry.name, time.perf_counter(), list[AccessFinding]()
+        self.launches[name] += 1
+        faults: dict[str, SimulationError] = {}
+        try:
+            return launch(found)
+        except SimulationError as error:  # printed by the call that raises it
+            faults[self.schedule] = error
+            raise
+        finally:
+            locations = Locations(program, lines)
+            seen = sanitizer_findings(program, {self.schedule: found}, locations, lambda _: found)
+            for findings, shown in ((seen, True), (fault_findings(program, faults, locations), False)):
+                if fresh := [finding for finding in findings if self._is_new(name, finding)]:
+                    taken = time.perf_counter() - started
+                    self._report(Report(_shown_name(name), tuple(fresh), (self.schedule,), {}, taken), shown)
+
+    def _is_new(self, kernel: str, finding: Finding) -> bool:
+        key = (kernel, finding.rule, *((place.ptx_line, place.role) for place in finding.places))
+        is_new = key not in self._seen
+        self._seen.add(key)
+        return is_new
+
+    def _report(self, report: Report, shown: bool) -> None:
+        if shown:
+            sys.stdout.flush()
+            print(f"pyptx: {report.text()}", file=sys.stderr, flush=True)
+        self.counts.update(finding.severity for finding in report.findings)
+        self.logs.append(report.to_sarif())
+
+    def write(self, folder: Path) -> None:
+        """Write the findings to a file of this process, for `collect_checks`."""
+        found = {"launches": self.launches, "counts": self.counts, "logs": self.logs}
+        part = folder / f"check-{os.getpid()}.part"
+        part.write_text(json.dumps(found), encoding="utf-8")
+        part.replace(part.with_suffix(".json"))
+
+
+def _shown_name(mangled: str) -> str:
+    found = demangle(mangled)
+    return mangled if found is None else found.name
+
+
+def collect_checks(folder: Path) -> LaunchChecks:
+    """Return the findings that processes wrote into a folder, together."""
+    whole = LaunchChecks("")
+    for path in sorted(folder.glob("check-*.json")):
+        found = json.loads(path.read_text(encoding="utf-8"))
+        whole.launches.update(found["launches"])
+        whole.counts.update(found["counts"])
+        whole.logs += found["logs"]
+    return whole
+
+
+def summary(checks: LaunchChecks) -> str:
+    """Return the number of launches, kernels and findings as a line."""
+    found = [f"{checks.counts[kind]} {kind}{'s' * (checks.counts[kind] != 1)}" for kind in _kinds(checks.counts)]
+    launches, kernels = checks.launches.total(), len(checks.launches)
+    return (
+        f"{launches} launch{'es' * (launches != 1)} of {kernels} kernel{'s' * (kernels != 1)} checked: "
+        f"{', '.join(found) or 'no findings'}"
+    )
+
+
+def _kinds(counts: Counter[str]) -> Sequence[str]:
+    return [kind for kind in ("error", "warning", "note") if counts[kind]]
