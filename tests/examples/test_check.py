@@ -36,6 +36,7 @@ OTHERS = {
     "blackwell/nvfp4_gemm",
     "cross_entropy",
     "rms_norm_fp8",
+    "moe_routing",
     "selective_scan",
     "ampere/paged_attention",
     "hopper/attention_backward",
@@ -97,6 +98,22 @@ def test_every_order_gives_the_same_bits_of_a_scan_and_its_gradients(example):
     y, states = scan.selective_scan(*arrays, LC=2)
     report = scan.selective_scan_backward.check(*arrays, states, y, DW=2)
     assert report.ok, report
+
+
+def test_every_order_gives_the_same_bits_of_routing(example):
+    moe, random = example("moe_routing"), np.random.default_rng(5)
+    logits, x = random.standard_normal((50, 6), F32), random.standard_normal((50, 64)).astype(BF16)
+    weights, chosen = moe.moe_routing(logits, TOP=2)
+    order, places, _ = moe.sort_by_expert(chosen.reshape(-1), E1=7)
+    rows = moe.gather_rows(x, order, TOP=2)
+    for kernel, given, options in (
+        (moe.moe_routing, [logits], {"TOP": 2}),
+        (moe.sort_by_expert, [chosen.reshape(-1)], {"E1": 7}),
+        (moe.gather_rows, [x, order], {"TOP": 2}),
+        (moe.combine_rows, [rows, weights, places], {}),
+    ):
+        report = kernel.check(*given, **options)
+        assert report.ok, report
 
 
 def test_every_order_gives_the_same_bits_of_losses_and_gradients(example):

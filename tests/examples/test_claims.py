@@ -29,6 +29,7 @@ COSTS = [
     ("layer_norm", "layer_norm", ROWS, 64, 4, {"LDG": 24, "FFMA": 64, "STG": 8}),
     ("cross_entropy", "cross_entropy", ROWS, 32, 8, {"LDG": 4, "MUFU": 10, "STG": 1}),
     ("selective_scan", "selective_scan", SCAN, 112, 5, {"LDGSTS": 24, "LDS": 8, "MUFU": 64, "FFMA": 128, "STG": 20}),
+    ("moe_routing", "sort_by_expert", {"R": 32768, "E1": 65}, 40, 6, {"LDG": 16, "VOTE": 8, "POPC": 16, "STG": 18}),
     ("swiglu", "swiglu", ROWS, 32, 8, {"LDG": 4, "MUFU": 16, "STG": 2}),
     ("swiglu", "swiglu_backward", ROWS, 32, 8, {"LDG": 3, "MUFU": 8, "STG": 2}),
     ("sgemm", "sgemm", GEMM, 128, 2, {"LDG": 4, "STS": 10, "LDS": 64, "FFMA": 1024}),
@@ -92,7 +93,7 @@ def marks(path: str):
     return pytest.mark.slow if "/" in path else ()  # ptxas takes seconds for them
 
 
-WORDS = {"one": 1, "two": 2, "four": 4, "five": 5, "eight": 8}
+WORDS = {"one": 1, "two": 2, "four": 4, "five": 5, "six": 6, "eight": 8}
 
 
 def claimed(path: str) -> tuple[int, int, int]:

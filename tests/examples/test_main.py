@@ -12,6 +12,7 @@ EVERY = [
     "layer_norm",
     "cross_entropy",
     "selective_scan",
+    "moe_routing",
     "swiglu",
     "vector_add",
     "reduce_sum",

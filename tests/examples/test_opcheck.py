@@ -24,6 +24,8 @@ EXAMPLES = {
     "rms_norm": ({"M": 2, "N": 40}, {}),
     "rms_norm_fp8": ({"M": 2, "N": 40}, {}),
     "selective_scan": (lambda scan: scan.inputs(1, 5, 64), {"LC": 1}),
+    "moe_routing": ({"M": 3, "E": 5}, {"TOP": 2}),
+    "moe_routing.sort_by_expert": (lambda _: [np.array([1, 0, 1], np.int32)], {"E1": 3}),
     "layer_norm": ({"M": 2, "N": 40}, {}),
     "cross_entropy": (lambda _: [np.ones((2, 9), F32), np.array([3, 8], np.int32)], {}),
     "swiglu": ({"M": 2, "N": 9}, {}),
