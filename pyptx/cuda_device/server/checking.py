@@ -64,12 +64,23 @@ class LaunchChecks:
             faults[self.schedule] = error
             raise
         finally:
-            locations = Locations(program, lines)
-            seen = sanitizer_findings(program, {self.schedule: found}, locations, lambda _: found)
-            for findings, shown in ((seen, True), (fault_findings(program, faults, locations), False)):
-                if fresh := [finding for finding in findings if self._is_new(name, finding)]:
-                    taken = time.perf_counter() - started
-                    self._report(Report(_shown_name(name), tuple(fresh), (self.schedule,), {}, taken), shown)
+            if found or faults or self.launches[name] == 1:  # the program itself is examined once
+                self._examine(program, Locations(program, lines), found, faults, started)
+
+    def _examine(
+        self,
+        program: Program,
+        locations: Locations,
+        found: list[AccessFinding],
+        faults: Mapping[str, SimulationError],
+        started: float,
+    ) -> None:
+        name = program.entry.name
+        seen = sanitizer_findings(program, {self.schedule: found}, locations, lambda _: found)
+        for findings, shown in ((seen, True), (fault_findings(program, faults, locations), False)):
+            if fresh := [finding for finding in findings if self._is_new(name, finding)]:
+                taken = time.perf_counter() - started
+                self._report(Report(_shown_name(name), tuple(fresh), (self.schedule,), {}, taken), shown)
 
     def _is_new(self, kernel: str, finding: Finding) -> bool:
         key = (kernel, finding.rule, *((place.ptx_line, place.role) for place in finding.places))
