@@ -83,11 +83,11 @@ def report(name: str, kernel, module, fresh, into, arrays: tuple, rounds: int) -
     out = np.empty_like(kernel(*arrays))
 
     def simulated_fresh() -> float:
-        kernel(*arrays)
+        kernel(*arrays, threads=1)
         return kernel.last_run.seconds
 
     def simulated_into() -> float:
-        kernel(*arrays, out=out)
+        kernel(*arrays, out=out, threads=1)
         return kernel.last_run.seconds
 
     def plain_fresh() -> None:

@@ -15,7 +15,7 @@ def test_a_sweep_of_the_example_loses_nothing_and_finds_what_cannot_be_launched(
     spec = importlib.util.spec_from_file_location("sweep_speed", checkout / "tests" / "benchmarks" / "sweep_speed.py")
     benchmark = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(benchmark)
-    study, _, half = benchmark.sweep(benchmark.QUICK)
+    study, _, half, _ = benchmark.sweep(benchmark.QUICK)
     assert len(study.trials) == 8 and 4 <= half < 8
     assert study.counts() == {"modeled": 4, "refused": 4}
     assert "take 294912 bytes of shared memory" in study.trial({"BM": 128, "BN": 256, "BK": 64, "STAGES": 6}).reason
