@@ -2,6 +2,7 @@
 
 The core is compiled with `ziglang` from PyPI, so that no machine needs a compiler of its own.
 `PYPTX_BUILD_CORE=0` builds a pure-Python wheel instead; the simulator then runs its reference interpreter.
+`PYPTX_WHEEL=manylinux_2_17_aarch64` builds the wheel of another platform, one of `WHEELS` in build_core.py.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ CORE = Path("pyptx", "sim", "core")
 CLIENT = Path("pyptx", "cuda_device")  # libcuda.so.1 of the simulated CUDA device
 ZIGLANG = "ziglang>=0.13"
 SWITCH = "PYPTX_BUILD_CORE"
+PLATFORM = "PYPTX_WHEEL"
 
 
 class CoreBuildHook(BuildHookInterface):
@@ -39,7 +41,9 @@ class CoreBuildHook(BuildHookInterface):
             return
         self.scratch = tempfile.TemporaryDirectory(prefix="pyptx-core-")
         target = root / CORE if editable else Path(self.scratch.name)
-        for library in build(root, target):
+        script = load(root / CORE / "build_core.py")
+        platform = wheel_platform(script, editable)
+        for library in build(script, platform, target):
             if not editable:
                 build_data["force_include"][str(library)] = (CORE / library.relative_to(target)).as_posix()
         clients = load(root / CLIENT / "build_client.py").build_libraries(
@@ -48,7 +52,7 @@ class CoreBuildHook(BuildHookInterface):
         for client in clients if not editable else ():
             build_data["force_include"][str(client)] = (CLIENT / "lib" / client.name).as_posix()
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{platform_tag()}"
+        build_data["tag"] = f"py3-none-{platform}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if scratch := getattr(self, "scratch", None):
@@ -63,24 +67,35 @@ def core_wanted() -> bool:
     return value == "1"
 
 
-def build(root: Path, target: Path) -> list[Path]:
-    """Compile the core for this machine into `target`; the libraries' paths.
+def wheel_platform(script: ModuleType, editable: bool) -> str:
+    """The platform tag of the wheel: that of this machine, unless PYPTX_WHEEL names another.
+
+    Raises:
+        RuntimeError: no core can be compiled for it; the message says how to build without one.
+    """
+    wanted = None if editable else os.environ.get(PLATFORM)
+    platform = wanted or script.host_wheel()
+    if platform in script.WHEELS:
+        return platform
+    what = f"{PLATFORM}={wanted!r}" if wanted else f"this machine, {sysconfig.get_platform()}"
+    raise RuntimeError(
+        f"no simulator core for {what}; expected {', '.join(script.WHEELS)}\n"
+        f"{SWITCH}=0 builds pyptx without it; simulations are then slow"
+    )
+
+
+def build(script: ModuleType, platform: str, target: Path) -> list[Path]:
+    """Compile the core for a platform into `target`; the libraries' paths.
 
     Raises:
         RuntimeError: the compiler failed; the message says how to build without it.
     """
     try:
-        libraries = list(load(root / CORE / "build_core.py").build_core(target))
+        return list(script.build_core(target, script.WHEELS[platform]))
     except Exception as error:
         raise RuntimeError(
             f"cannot compile the simulator core: {error}\n{SWITCH}=0 builds pyptx without it; simulations are then slow"
         ) from error
-    if not libraries:
-        raise RuntimeError(
-            f"build_core() made no library for {sysconfig.get_platform()}; "
-            f"{SWITCH}=0 builds pyptx without it; simulations are then slow"
-        )
-    return [Path(library) for library in libraries]
 
 
 def load(path: Path) -> ModuleType:
@@ -89,8 +104,3 @@ def load(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def platform_tag() -> str:
-    """The wheel tag of this machine, as `linux_x86_64` or `macosx_11_0_arm64`: what was built runs here."""
-    return sysconfig.get_platform().replace("-", "_").replace(".", "_")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import sys
 import traceback
 import warnings
@@ -59,6 +60,16 @@ COMMANDS = (
 )
 
 
+class _Version(argparse.Action):
+    """Print the versions and exit."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from pyptx.toolchain import detect_tools  # it starts the tools
+
+        tools = [f"{found.tool.name} {found.version if found.problem is None else 'none'}" for found in detect_tools()]
+        parser.exit(message=f"pyptx {__version__}\nPython {platform.python_version()}, {', '.join(tools)}\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     top = argparse.ArgumentParser(
@@ -68,7 +79,9 @@ def parser() -> argparse.ArgumentParser:
         "Exit status: 0 success, 1 failure, 2 wrong usage, 130 interrupted; the --help of diff, check, debug, and tune "
         "describes theirs.",
     )
-    top.add_argument("--version", action="version", version=f"pyptx {__version__}")
+    top.add_argument(
+        "--version", action=_Version, nargs=0, help="print the versions of pyptx, Python, and NVIDIA's tools"
+    )
     top.add_argument("--debug", action="store_true", help="show the traceback of an error")
     top.set_defaults(refused=1)  # exit status of a reported error; some commands have another
     subparsers = top.add_subparsers(metavar="COMMAND", required=True)

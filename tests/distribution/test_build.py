@@ -7,6 +7,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import packaging.tags
 import pytest
 from support.processes import variables
 
@@ -15,9 +16,11 @@ pytestmark = pytest.mark.slow
 LAB = "share/jupyter/labextensions/pyptx-lab"
 
 
-def build(checkout: Path, folder: Path, switch: str) -> subprocess.CompletedProcess[str]:
+def build(checkout: Path, folder: Path, switch: str, **others: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "-w", str(folder), str(checkout)]
-    return subprocess.run(command, env=variables({"PYPTX_BUILD_CORE": switch}), text=True, capture_output=True)
+    return subprocess.run(
+        command, env=variables({"PYPTX_BUILD_CORE": switch, **others}), text=True, capture_output=True
+    )
 
 
 @pytest.mark.parametrize("switch", ["0", "1"])
@@ -42,10 +45,19 @@ def test_a_wheel_holds_package_notebooks_and_if_wanted_the_core(checkout: Path, 
         assert wheel.name.endswith("-py3-none-any.whl")
     else:
         assert libraries
-        assert "-py3-none-" in wheel.name and not wheel.name.endswith("-any.whl")
+        tags = {str(tag) for tag in packaging.tags.sys_tags()}
+        assert wheel.stem.partition("-py3-")[2] in {tag.partition("-")[2] for tag in tags} and "-any" not in wheel.stem
 
 
 def test_another_value_of_the_switch_is_refused(checkout: Path, tmp_path: Path):
     done = build(checkout, tmp_path, "maybe")
     assert done.returncode != 0
     assert "PYPTX_BUILD_CORE='maybe'; expected 0 (a pure-Python wheel) or 1 (the default)" in done.stdout + done.stderr
+
+
+def test_an_unknown_platform_is_refused_with_the_known_ones(checkout: Path, tmp_path: Path):
+    done = build(checkout, tmp_path, "1", PYPTX_WHEEL="win_arm64")
+    assert done.returncode != 0
+    assert (
+        "no simulator core for PYPTX_WHEEL='win_arm64'; expected manylinux_2_17_x86_64, " in done.stdout + done.stderr
+    )

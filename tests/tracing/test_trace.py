@@ -1,6 +1,5 @@
 """The trace: operands, names, scopes, nesting, arguments of `ptx.inst`, and its cost."""
 
-import gc
 import threading
 import time
 
@@ -377,7 +376,6 @@ def seconds_for(count: int) -> float:
 
     times = []
     for _ in range(3):
-        gc.collect()
         start = time.process_time()
         trace(body)
         times.append(time.process_time() - start)

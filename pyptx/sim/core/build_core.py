@@ -1,13 +1,14 @@
 """Compile the simulator's C core with the `ziglang` package; standard library only, loaded by path from the build hook.
 
 There is one shared library for each target: x86-64 in two levels (v2 runs everywhere, v3 has AVX2 and FMA) and 64-bit
-Arm, for each operating system. No system compiler is used. The header abi.h is generated from pyptx/sim/abi.py and
-abi_structures.py.
+Arm, for each operating system and C library. Each machine can compile all of them: no system compiler is used. The header
+abi.h is generated from pyptx/sim/abi.py and abi_structures.py.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import sys
 from functools import cache
@@ -15,7 +16,18 @@ from importlib import util
 from pathlib import Path
 from typing import Any
 
-__all__ = ["SOURCES", "TARGETS", "abi_header", "build_core", "host_targets", "identity", "library_name", "sources"]
+__all__ = [
+    "SOURCES",
+    "TARGETS",
+    "WHEELS",
+    "abi_header",
+    "build_core",
+    "host_targets",
+    "host_wheel",
+    "identity",
+    "library_name",
+    "sources",
+]
 
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "src"
@@ -25,11 +37,25 @@ TARGETS = {
     "linux-x86_64-v3": ("x86_64-linux-gnu.2.17", "x86_64_v3", ".so"),
     "linux-x86_64-v2": ("x86_64-linux-gnu.2.17", "x86_64_v2", ".so"),
     "linux-aarch64": ("aarch64-linux-gnu.2.17", "generic", ".so"),
+    "musl-x86_64-v3": ("x86_64-linux-musl", "x86_64_v3", ".so"),
+    "musl-x86_64-v2": ("x86_64-linux-musl", "x86_64_v2", ".so"),
+    "musl-aarch64": ("aarch64-linux-musl", "generic", ".so"),
     "macos-arm64": ("aarch64-macos.11.0", "apple_m1", ".dylib"),
     "macos-x86_64-v3": ("x86_64-macos.11.0", "x86_64_v3", ".dylib"),
     "macos-x86_64-v2": ("x86_64-macos.11.0", "x86_64_v2", ".dylib"),
     "windows-x86_64-v3": ("x86_64-windows-gnu", "x86_64_v3", ".dll"),
     "windows-x86_64-v2": ("x86_64-windows-gnu", "x86_64_v2", ".dll"),
+}
+
+# platform tag of a wheel -> the targets in it, best first
+WHEELS = {
+    "manylinux_2_17_x86_64": ("linux-x86_64-v3", "linux-x86_64-v2"),
+    "manylinux_2_17_aarch64": ("linux-aarch64",),
+    "musllinux_1_2_x86_64": ("musl-x86_64-v3", "musl-x86_64-v2"),
+    "musllinux_1_2_aarch64": ("musl-aarch64",),
+    "macosx_11_0_arm64": ("macos-arm64",),
+    "macosx_11_0_x86_64": ("macos-x86_64-v3", "macos-x86_64-v2"),
+    "win_amd64": ("windows-x86_64-v3", "windows-x86_64-v2"),
 }
 
 FLAGS = [
@@ -70,13 +96,28 @@ def _load(name: str) -> Any:
     return module
 
 
+def host_wheel() -> str | None:
+    """Return the platform tag of wheels for this machine; None if there are none."""
+    machine = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
+    if platform.system() == "Linux":
+        tag = f"{'manylinux_2_17' if _has_glibc() else 'musllinux_1_2'}_{machine}"
+    elif platform.system() == "Darwin":
+        tag = f"macosx_11_0_{'arm64' if machine == 'aarch64' else machine}"
+    else:
+        tag = "win_amd64" if (platform.system(), machine) == ("Windows", "x86_64") else ""
+    return tag if tag in WHEELS else None
+
+
+def _has_glibc() -> bool:
+    try:
+        return (os.confstr("CS_GNU_LIBC_VERSION") or "").startswith("glibc")
+    except (OSError, ValueError):  # musl
+        return False
+
+
 def host_targets() -> list[str]:
     """Targets that run on this machine, best first; empty if there is none."""
-    system = {"Linux": "linux", "Darwin": "macos", "Windows": "windows"}.get(platform.system())
-    machine = {"x86_64": "x86_64", "AMD64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}.get(platform.machine())
-    if system == "macos" and machine == "aarch64":
-        machine = "arm64"
-    return [name for name in TARGETS if system and machine and name.startswith(f"{system}-{machine}")]
+    return list(WHEELS.get(host_wheel() or "", ()))
 
 
 def identity() -> str:
@@ -139,5 +180,8 @@ def build_core(out_dir: Path, targets: list[str] | None = None) -> list[Path]:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--wheels"]:
+        print(*WHEELS, sep="\n")
+        sys.exit()
     for path in build_core(Path(sys.argv[1]) if len(sys.argv) > 1 else HERE, sys.argv[2:] or None):
         print(path)
