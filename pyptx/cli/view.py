@@ -54,6 +54,12 @@ def add(subparsers: Any) -> None:
         help="for a .ptx or .cubin file with line information: folder of its source files; default: the working directory",
     )
     command.add_argument(
+        "--explain",
+        metavar="LINE",
+        type=int,
+        help="print the machine instructions of a line of the source with an explanation of each, and cheaper forms",
+    )
+    command.add_argument(
         "--device",
         metavar="GPU",
         help="also show the modeled time of each line on a GPU, such as h200; see pyptx roofline",
@@ -91,6 +97,9 @@ def run(arguments: argparse.Namespace) -> int:
                     )
                 values["device"] = arguments.device
             view = kernel.view(arch=arguments.arch, **values)
+    if arguments.explain is not None:
+        print(view.explain(arguments.explain, pane="python" if view.python.text else "ptx"))
+        return 0
     if arguments.json:
         print(json.dumps(view.to_json()))
     if output is None and arguments.json:

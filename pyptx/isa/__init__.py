@@ -12,10 +12,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from pyptx.isa import registers, semantics, targets
+from pyptx.isa._cheaper import Cheaper, cheaper_forms
 from pyptx.isa._match import Match, following, forms_of
 from pyptx.isa._schema import Form, Op, Operand, Slot, TableError, form_needs, satisfied_needs
 
-__all__ = ["FAMILIES", "OPS", "Form", "Match", "Op", "Operand", "Slot", "TableError", "complete", "form_needs", "hover",
+__all__ = ["FAMILIES", "OPS", "Cheaper", "Form", "Match", "Op", "Operand", "Slot", "TableError", "cheaper", "complete", "form_needs", "hover",
            "match", "registers", "satisfied_needs", "semantics", "targets"]
 
 FAMILIES = ("integer", "extended", "float", "half", "mixed", "compare", "logic", "move", "convert", "convert_small",
@@ -56,6 +57,19 @@ def match(opcode: str, modifiers: tuple[str, ...]) -> tuple[Match, ...]:
     """
     op = _ops().get(opcode)
     return forms_of(op, tuple(modifiers)) if op is not None else ()
+
+
+def cheaper(opcode: str, modifiers: tuple[str, ...]) -> tuple[Cheaper, ...]:
+    """Return forms of an instruction with fewer machine instructions, each with what it gives up.
+
+    Examples:
+        >>> for found in cheaper("div", (".rn", ".f32")):
+        ...     print(found.mnemonic, "-", found.price)
+        div.full.f32 - at most 2 ulp off
+        div.approx.f32 - at most 2 ulp off, and 0 for divisors above 2^126
+    """
+    op = _ops().get(opcode)
+    return cheaper_forms(op, tuple(modifiers)) if op is not None else ()
 
 
 def complete(opcode: str, modifiers: tuple[str, ...] = ()) -> list[str]:

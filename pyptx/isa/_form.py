@@ -99,13 +99,14 @@ class Form:
         slots: name -> Slot.
         operands: name -> Operand, in order.
         needs: targets and versions, as alternatives; the usual one first.
-        effect, semantics, work: cells.
+        effect, semantics, work, cheaper: cells.
         some: names of slots of which at least one must be present.
         when: condition -> additional needs of a combination of choices.
     """
 
     __slots__ = (
         "cells",
+        "cheaper",
         "effect",
         "items",
         "needs",
@@ -131,6 +132,7 @@ class Form:
     effect: str
     semantics: str
     work: str
+    cheaper: str
     some: tuple[str, ...]
     when: dict[str, Needs]
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RESERVED", "read_form", "slot_name"]
 
-RESERVED = frozenset({"needs", "effect", "semantics", "work", "rw", "regs", "sink", "some", "when", "alone", "special"})
+RESERVED = frozenset(
+    {"needs", "effect", "semantics", "work", "cheaper", "rw", "regs", "sink", "some", "when", "alone", "special"}
+)
 _KINDS = frozenset({"label", "symbol", "function", "special", "list"})
 _ADDRESSES = frozenset({"addr", "addr32", "addrb32"})
 
@@ -57,6 +59,7 @@ def read_form(form_: Form, op_: Op) -> set[str]:
         cells.get("semantics", ""),
         cells.get("work", ""),
     )
+    form_.cheaper = cells.get("cheaper", "")
     form_.needs = _needs(cells.get("needs", ""))
     form_.some = tuple(cells.get("some", "").split())
     form_.when = {k: parse_needs(v) for k, v in cells.get("when", {}).items()}

@@ -15,6 +15,8 @@ Cells of a form, passed by keyword:
                       space after a colon
     semantics         what the form computes, in the language of `isa.semantics`; empty when the simulator has a handler
     work              "1 flop", "2*m*n*k flop"
+    cheaper           forms with fewer machine instructions and their price: "rnd -> approx: at most 1 ulp off" replaces the
+                      choice of a slot, "-> ftz: subnormals become 0" adds a word; alternatives with " | "
     rw                names of written operands, unless it is just the first one: "d m", "" for none
     regs              {operand: rule} for operands that deviate from `_types.default_rule`; a rule may be {rule: "types"}
                       or one of the profiles in `_types`; "*" and a bare profile apply to all operands

@@ -5,6 +5,8 @@ from pyptx.isa._schema import Family, form
 
 op = Family(__name__)
 
+FTZ = "-> ftz: subnormals become 0"
+
 op("testp", "Test a property of a float.", "floating-point-instructions-testp",
    form("testp.test.type  p, a", test=".finite .infinite .number .notanumber .normal .subnormal", type=".f32 .f64",
         semantics="p = is_{test}(a)"))
@@ -37,12 +39,13 @@ op("mad", "Multiply and add.", "floating-point-instructions-mad",
    form("mad.rnd.f64  d, a, b, c"), rnd=RND, semantics="d = fma(a, b, c)", work="2 flop")
 
 op("div", "Divide.", "floating-point-instructions-div",
-   form("div.approx{.ftz}.f32  d, a, b", semantics="d = div_approx(a, b)"),
-   form("div.rnd{.ftz}.f32  d, a, b"),
+   form("div.approx{.ftz}.f32  d, a, b", semantics="d = div_approx(a, b)", cheaper=FTZ),
+   form("div.rnd{.ftz}.f32  d, a, b",
+        cheaper="rnd -> full: at most 2 ulp off | rnd -> approx: at most 2 ulp off, and 0 for divisors above 2^126"),
    form("div.rnd.f64  d, a, b"), semantics="d = a / b", work="1 flop", rnd=RND)
 
 op("div.full", "Divide over the full range, at most 2 ulp off.", "floating-point-instructions-div",
-   form("div.full{.ftz}.f32  d, a, b", semantics="d = div_full(a, b)", work="1 flop"))
+   form("div.full{.ftz}.f32  d, a, b", semantics="d = div_full(a, b)", work="1 flop", cheaper=FTZ))
 
 op("abs", "Absolute value.", "floating-point-instructions-abs",
    form("abs{.ftz}.f32  d, a"),
@@ -63,18 +66,18 @@ op("max", "Maximum.", "floating-point-instructions-max",
    form("max.f64  d, a, b"), semantics="d = max(a, b)", work="1 flop")
 
 op("rcp", "Reciprocal.", "floating-point-instructions-rcp",
-   form("rcp.approx{.ftz}.f32  d, a"),
-   form("rcp.rnd{.ftz}.f32  d, a", semantics="d = rcp(a)"),
+   form("rcp.approx{.ftz}.f32  d, a", cheaper=FTZ),
+   form("rcp.rnd{.ftz}.f32  d, a", semantics="d = rcp(a)", cheaper="rnd -> approx: at most 1 ulp off"),
    form("rcp.rnd.f64  d, a", semantics="d = rcp(a)"),
    form("rcp.approx.ftz.f64  d, a"), semantics="d = rcp_approx(a)", work="1 flop", rnd=RND)
 
 op("sqrt", "Square root.", "floating-point-instructions-sqrt",
-   form("sqrt.approx{.ftz}.f32  d, a", semantics="d = sqrt_approx(a)"),
-   form("sqrt.rnd{.ftz}.f32  d, a"),
+   form("sqrt.approx{.ftz}.f32  d, a", semantics="d = sqrt_approx(a)", cheaper=FTZ),
+   form("sqrt.rnd{.ftz}.f32  d, a", cheaper="rnd -> approx: relative error at most 2^-23"),
    form("sqrt.rnd.f64  d, a"), semantics="d = sqrt(a)", work="1 flop", rnd=RND)
 
 op("rsqrt", "Reciprocal of the square root.", "floating-point-instructions-rsqrt",
-   form("rsqrt.approx{.ftz}.f32  d, a"),
+   form("rsqrt.approx{.ftz}.f32  d, a", cheaper=FTZ),
    form("rsqrt.approx{.ftz}.f64  d, a", ftz="ptx_40"), semantics="d = rsqrt_approx(a)", work="1 flop")
 
 op("sin", "Sine, approximated.", "floating-point-instructions-sin",
@@ -84,10 +87,10 @@ op("cos", "Cosine, approximated.", "floating-point-instructions-cos",
    form("cos.approx{.ftz}.f32  d, a", semantics="d = cos_approx(a)", work="1 flop"))
 
 op("lg2", "Base-2 logarithm, approximated.", "floating-point-instructions-lg2",
-   form("lg2.approx{.ftz}.f32  d, a", semantics="d = lg2_approx(a)", work="1 flop"))
+   form("lg2.approx{.ftz}.f32  d, a", semantics="d = lg2_approx(a)", work="1 flop", cheaper=FTZ))
 
 op("ex2", "Power of two, approximated.", "floating-point-instructions-ex2",
-   form("ex2.approx{.ftz}.f32  d, a", semantics="d = ex2_approx(a)", work="1 flop"))
+   form("ex2.approx{.ftz}.f32  d, a", semantics="d = ex2_approx(a)", work="1 flop", cheaper=FTZ))
 
 op("tanh", "Hyperbolic tangent, approximated.", "floating-point-instructions-tanh",
    form("tanh.approx.f32  d, a", semantics="d = tanh_approx(a)", work="1 flop", needs="sm_75 ptx_70"))

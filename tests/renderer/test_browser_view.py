@@ -483,3 +483,18 @@ def test_a_shared_page_opens_as_it_was_left(page, view):
     assert page.one(".pyptx-search").get_attribute("value") == "STG" and "SASS 47" in page.one(".pyptx-hits").text
     assert page.scrolled("sass") == 900
     assert page.js("return document.querySelectorAll('.pyptx-linked').length") == 1
+
+
+def test_the_machine_instructions_of_a_line_are_explained(page, view):
+    page.open(view)
+    row = next(row for row, count in enumerate(view.ptx.sass) if count > 1)
+    page.row("ptx", row).click()
+    page.keys("w")
+    shown = page.all(".pyptx-expansion .pyptx-cost")
+    assert len(shown) == view.ptx.sass[row] and page.one(".pyptx-why").text == f"Why {len(shown)}?"
+    assert all(item.text.strip().endswith(".") for item in shown), "a sentence for each"
+    shown[1].click()
+    sass = [at for at, ptx in enumerate(view.sass.ptx) if ptx == row]
+    assert page.marked("sass", "active") == [sass[1]]
+    page.keys("w")
+    assert not page.one(".pyptx-expansion").is_displayed()

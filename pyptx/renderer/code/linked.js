@@ -2,6 +2,7 @@
 
 import { nameOf, rowOf } from "./anchors.js";
 import { columnsOf, numberWidth } from "./columns.js";
+import { Expansion } from "./expansion.js";
 import { findingMarks } from "./findings.js";
 import { Hotspots } from "./hotspots.js";
 import { h } from "../dom.js";
@@ -61,9 +62,10 @@ class LinkedView {
     this.makePanes(element.clientWidth || 1200);
     if (options.state) prepare(this, options.state);
     this.search = new Search(this);
-    this.statusBar = new StatusBar(data, this.index, (pane, row) => this.show(pane, row));
+    this.statusBar = new StatusBar(data, this.index, (pane, row) => this.show(pane, row), () => this.expansion.toggle());
+    this.expansion = new Expansion(this);
     this.hotspots = new Hotspots(this);
-    this.root.append(header(data, (pane, row) => this.show(pane, row)), toolbar(this), this.grid, this.statusBar.element);
+    this.root.append(header(data, (pane, row) => this.show(pane, row)), toolbar(this), this.grid, this.expansion.element, this.statusBar.element);
     if (!options.fill) {
       const most = Math.max(...this.names.map(name => data[name].text.length));
       this.grid.style.height = `${options.height ?? Math.min(520, most * 18 + 70)}px`;
@@ -229,6 +231,7 @@ class LinkedView {
     this.each(pane => pane.paint(links, this.pinned?.pane === pane.name ? this.pinned.row : -1,
                                  this.picked?.pane === pane.name ? this.picked.range : null));
     this.statusBar.say(links, !!this.hovered);
+    if (!this.hovered) this.expansion.paint();
   }
 
   themed() {

@@ -6,7 +6,7 @@ import { along } from "./dependences.js";
 export const KEYS = [["↑ ↓", "previous, next line (Shift: select lines to copy)"], ["← →", "previous, next pane"], ["Home End PgUp PgDn", "first, last line; previous, next page"],
   ["Enter", "pin the line and scroll to its links; open a fold"], ["n p  or  Alt+↓ Alt+↑", "next, previous block of linked lines"],
   ["[ ]", "previous, next basic block"], ["f", "fold or unfold the basic block"], ["F", "fold or unfold all basic blocks of the pane"], ["g", "go to the branch target or label"],
-  ["d u", "SASS: go to the producer, to the consumer"], ["h H", "next, previous hot spot"], ["b", "go back"],
+  ["d u", "SASS: go to the producer, to the consumer"], ["h H", "next, previous hot spot"], ["w", "explain the machine instructions of the line"], ["b", "go back"],
   ["/", "search; Enter: next match, Shift+Enter: previous"], ["Esc", "unpin"], ["Ctrl+C", "copy the line or the selected lines"]];
 
 export function keyPressed(view, event) {
@@ -22,6 +22,7 @@ export function keyPressed(view, event) {
   else if (key === "n" || key === "p") block(view, key === "n" ? 1 : -1);
   else if (key === "h" || key === "H") view.hotspots.walk(key === "h" ? 1 : -1);
   else if (key === "b") view.back();
+  else if (key === "w") view.expansion.toggle();
   else if (!name || !paneKey(view, name, event)) return;
   event.preventDefault();
   event.stopPropagation();

@@ -3,14 +3,15 @@
 import { h } from "../dom.js";
 import { callStacks, control, sentence } from "./links.js";
 import { SIGNS } from "./dependences.js";
+import { expanded } from "./expansion.js";
 import { opcodeOf } from "./row.js";
 
 const HINT = "Hover over a line to highlight its links; click to pin it. Keys: ↑ ↓ ← → Enter n p f / Esc";
 
 export class StatusBar {
-  /** `show(pane, row)` goes to a line of the call stack. */
-  constructor(data, index, show) {
-    Object.assign(this, { data, index, show });
+  /** `show(pane, row)` goes to a line of the call stack; `expand()` shows the machine instructions of the pinned line. */
+  constructor(data, index, show, expand) {
+    Object.assign(this, { data, index, show, expand });
     this.status = h("div.pyptx-status", { role: "status", "aria-live": "polite" });
     this.more = h("div.pyptx-explain");
     this.element = h("div.pyptx-foot", {}, this.status, this.more);
@@ -41,6 +42,8 @@ export class StatusBar {
     const time = this.data[pane].modeled?.[row];
     if (time) parts.push(h("span", {}, `modeled: ${(time / 1e4).toFixed(1)} % of the time${this.data[pane].stalls?.[row] ? `; stalls: ${this.data[pane].stalls[row]}` : ""}`));
     if (pane === "sass") parts.push(h("span.pyptx-what", {}, control(this.data, row)));
+    const count = pane === "sass" ? 0 : expanded(this.index, pane, row).reduce((sum, [, sass]) => sum + sass.length, 0);
+    if (count && this.expand) parts.push(h("button.pyptx-button.pyptx-why", { type: "button", title: "Explain the machine instructions of this line (w)", onclick: this.expand }, `Why ${count}?`));
     return parts;
   }
 

@@ -21,6 +21,7 @@ from pyptx.views._embedded import embedded
 from pyptx.views._packed import pack
 from pyptx.views.code.counters import by_ptx_line, by_sass_row
 from pyptx.views.code.entry_summary import entries_of, limits_of
+from pyptx.views.code.expansion import expansion_text
 from pyptx.views.code.html import html
 from pyptx.views.code.ir_pane import IrLines, ir_pane
 from pyptx.views.code.modeled_time import modeled_rows, stall_sources, stall_texts
@@ -60,7 +61,7 @@ class LinkedView:
     groups: tuple[str, ...] = GROUPS
     panes: tuple[str, ...] = ("python", "ptx", "sass")
     limits: dict[str, int] = field(default_factory=dict)  # of the hardware: fields of pyptx.isa.targets.Limits
-    reference: dict[str, dict[str, str]] = field(default_factory=dict)  # of `opcode_reference`: syntax, section, pipe
+    reference: dict[str, dict[str, Any]] = field(default_factory=dict)  # of `opcode_reference`: syntax, section, pipe
     modeled: dict[str, Any] = field(default_factory=dict)  # of an estimate: gpu, seconds
     check: dict[str, Any] = field(default_factory=dict)  # of `check_rows`: headline, ok, findings
     ir: IrPane | None = None
@@ -120,6 +121,16 @@ class LinkedView:
         """Return text: each Python line, its PTX below it, its SASS below that; at most `limit` lines."""
         own = text(self, limit, color)
         return own if self.diff is None else f"{own}\n\n{self.diff.text(limit=limit, color=color)}"
+
+    def explain(self, line: int, *, pane: str = "python") -> str:
+        """Return the machine instructions of a line with a sentence about each, and cheaper forms with what they give up.
+
+        Args:
+            line: number of a Python line, or of a PTX line with pane="ptx".
+        Raises:
+            OptionError: there is no such line or pane.
+        """
+        return expansion_text(self, line, pane)
 
     def html(self, *, limit: int = 400) -> str:
         """Return static HTML for GitHub, nbviewer and nbconvert; at most `limit` lines of PTX and of SASS."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from pyptx.analysis.gpus import gpu
 from pyptx.analysis.model.constants import find_constants
@@ -11,7 +12,7 @@ from pyptx.analysis.sass.opcodes import describe_opcode, opcode_group
 from pyptx.errors import ShapeError
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import instructions
-from pyptx.isa import OPS, match
+from pyptx.isa import OPS, cheaper, match
 from pyptx.isa._schema import MANUAL
 
 __all__ = ["opcode_help", "opcode_reference"]
@@ -27,12 +28,14 @@ def opcode_help(module: Module, sass: Iterable[str]) -> dict[str, str]:
     return ptx | {word: f"{meaning[0].upper()}{meaning[1:]}." for word in words if (meaning := describe_opcode(word))}
 
 
-def opcode_reference(module: Module, sass: Iterable[str], target: str) -> dict[str, dict[str, str]]:
+def opcode_reference(module: Module, sass: Iterable[str], target: str) -> dict[str, dict[str, Any]]:
     """Return what the tables know of the instructions of a module.
 
     Returns:
         "syntax": PTX mnemonic -> its line of the manual with the operands; "section": mnemonic -> URL of its section;
-        "summary": mnemonic -> one sentence, where it is more specific than that of the opcode; "pipe": opcode of a machine instruction -> pipe and latency in the performance model of the target's GPU.
+        "summary": mnemonic -> one sentence, where it is more specific than that of the opcode; "pipe": opcode of a machine
+        instruction -> pipe and latency in the performance model of the target's GPU; "cheaper": mnemonic -> cheaper forms,
+        each [mnemonic, what it gives up].
     """
     found = {
         (one.opcode, tuple(one.modifiers))
@@ -40,14 +43,16 @@ def opcode_reference(module: Module, sass: Iterable[str], target: str) -> dict[s
         for one in instructions(function)
         if one.opcode in OPS
     }
-    syntax, section, summary = {}, {}, {}
+    syntax, section, summary, cheap = {}, {}, {}, {}
     for opcode, modifiers in sorted(found):
         if forms := match(opcode, modifiers):
             form, mnemonic = forms[0].form, opcode + "".join(modifiers)
             syntax[mnemonic], section[mnemonic] = form.syntax, f"{MANUAL}#{form.op.section}"
             if form.op.summary != OPS[opcode].summary:
                 summary[mnemonic] = form.op.summary
-    return {"syntax": syntax, "section": section, "summary": summary, "pipe": _pipes(sass, target)}
+            if others := cheaper(opcode, modifiers):
+                cheap[mnemonic] = [[other.mnemonic, other.price] for other in others]
+    return {"syntax": syntax, "section": section, "summary": summary, "pipe": _pipes(sass, target), "cheaper": cheap}
 
 
 def _pipes(sass: Iterable[str], target: str) -> dict[str, str]:

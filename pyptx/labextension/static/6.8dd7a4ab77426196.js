@@ -1,4 +1,4 @@
-"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[6],{38(p,t,e){var r=e(39),o=e.n(r),a=e(40),i=e.n(a),x=e(41),n=e(42),l=e(43),d=e(44),s=e(45),y=e(46),c=e(47),f=i()(o());f.i(x.A),f.i(n.A),f.i(l.A),f.i(d.A),f.i(s.A),f.i(y.A),f.i(c.A),f.push([p.id,`/* views */
+"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[6],{38(p,t,e){var o=e(39),r=e.n(o),a=e(40),i=e.n(a),x=e(41),n=e(42),l=e(43),d=e(44),s=e(45),y=e(46),c=e(47),f=i()(r());f.i(x.A),f.i(n.A),f.i(l.A),f.i(d.A),f.i(s.A),f.i(y.A),f.i(c.A),f.push([p.id,`/* views */
 .pyptx-output { padding: 2px 0; }
 /* JupyterLab lays out the lists of outputs; those of a view are laid out as elsewhere. */
 .jp-OutputArea-output.pyptx-output dt, .jp-OutputArea-output.pyptx-output dd { float: none; width: auto; }
@@ -79,7 +79,7 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-panel-compare:disabled { color: var(--jp-ui-font-color2) !important; background: var(--jp-layout-color2) !important; cursor: default; }
 
 .pyptx-status-item { padding: 0 6px; line-height: 24px; font-size: var(--jp-ui-font-size1); color: var(--jp-ui-font-color1); white-space: nowrap; }
-`,""]),e.d(t,{},{A:f})},41(p,t,e){var r=e(39),o=e.n(r),a=e(40),i=(e.n(a))()(o());i.push([p.id,`/* The linked view. Jupyter's theme variables where there are any; else light or dark as the reader's system says. */
+`,""]),e.d(t,{},{A:f})},41(p,t,e){var o=e(39),r=e.n(o),a=e(40),i=(e.n(a))()(r());i.push([p.id,`/* The linked view. Jupyter's theme variables where there are any; else light or dark as the reader's system says. */
 
 .pyptx-linked {
   color-scheme: light dark;
@@ -248,6 +248,16 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 @media (max-width: 1400px) { .pyptx-explain { flex-wrap: wrap; align-content: start; height: 48px; overflow-y: auto; } }
 @media (max-width: 700px) { .pyptx-explain { height: 88px; } .pyptx-explain .pyptx-what, .pyptx-explain code { white-space: normal; } }
 
+/* the machine instructions of a line */
+.pyptx-expansion { max-height: 260px; overflow: auto; padding: 4px 12px 6px; border-top: 1px solid var(--px-edge); font-size: 12px; }
+.pyptx-expansion-head { display: flex; justify-content: space-between; align-items: center; position: sticky; top: -4px; background: var(--px-bg); }
+.pyptx-expansion-line { margin-top: 4px; color: var(--px-soft); }
+.pyptx-expansion code, .pyptx-offer code { background: none; padding: 0; color: var(--px-ink); font: 12px/1.5 var(--jp-code-font-family, ui-monospace, monospace); }
+.pyptx-expansion .pyptx-cost code { flex: 0 0 auto; width: min(44ch, 46%); }
+.pyptx-expansion .pyptx-cost em { flex: 1; min-width: 0; font-style: normal; color: var(--px-soft); }
+.pyptx-expansion p { margin: 2px 6px; }
+@media (max-width: 700px) { .pyptx-expansion .pyptx-cost { flex-wrap: wrap; } .pyptx-expansion .pyptx-cost code { width: auto; flex: 1; } .pyptx-expansion .pyptx-cost em { flex-basis: 100%; } }
+
 /* what an instruction needs, who needs it; what costs most */
 .pyptx-row[data-sign] { outline: 1px dashed var(--px-ink); outline-offset: -1px; }
 .pyptx-row.pyptx-active[data-sign] { outline: 2px solid var(--px-ink); }
@@ -299,7 +309,7 @@ body[data-jp-theme-light="false"] .pyptx-linked { color-scheme: dark; }
 .pyptx-tab { flex: none; white-space: nowrap; font: inherit; font-size: 12px; padding: 3px 12px; color: var(--px-soft); background: none; border: 1px solid transparent; border-bottom: 0; border-radius: 5px 5px 0 0; cursor: pointer; }
 .pyptx-tab[aria-selected="true"] { color: var(--px-ink); font-weight: 600; background: var(--px-bg); border-color: var(--px-edge); margin-bottom: -1px; }
 .pyptx-tabnote { margin-left: 12px; padding-bottom: 3px; font-size: 12px; color: var(--px-soft); overflow: hidden; white-space: nowrap; text-overflow: ellipsis; }
-`,""]),e.d(t,{},{A:i})},47(p,t,e){var r=e(39),o=e.n(r),a=e(40),i=(e.n(a))()(o());i.push([p.id,`/* Comparisons of several kernels. */
+`,""]),e.d(t,{},{A:i})},47(p,t,e){var o=e(39),r=e.n(o),a=e(40),i=(e.n(a))()(r());i.push([p.id,`/* Comparisons of several kernels. */
 .pyptx-comparison {
   color-scheme: light dark;
   --px-bg: var(--jp-layout-color1, light-dark(#ffffff, #14171c));
@@ -332,7 +342,7 @@ body[data-jp-theme-light="true"] .pyptx-comparison { color-scheme: light; }
 .pyptx-comparison .pyptx-worse { color: light-dark(#a3260a, #ff9b80); } .pyptx-comparison .pyptx-better, .pyptx-winner { color: light-dark(#1d6b2c, #86d493); }
 .pyptx-problems { margin: 6px 0 0; padding: 0 0 0 16px; font-size: 12px; color: var(--px-soft); }
 .pyptx-comparison :focus-visible { outline: 2px solid var(--px-focus); outline-offset: 2px; }
-`,""]),e.d(t,{},{A:i})},45(p,t,e){var r=e(39),o=e.n(r),a=e(40),i=(e.n(a))()(o());i.push([p.id,`/* The debugger: what it has beyond the linked view's styles. */
+`,""]),e.d(t,{},{A:i})},45(p,t,e){var o=e(39),r=e.n(o),a=e(40),i=(e.n(a))()(r());i.push([p.id,`/* The debugger: what it has beyond the linked view's styles. */
 
 .pyptx-debug {
   --px-now: light-dark(#b35900, #ffb066);
@@ -560,7 +570,7 @@ body[data-jp-theme-light="true"] .pyptx-comparison { color-scheme: light; }
   .pyptx-timeline { --px-label: 100px; }
   .pyptx-debug .pyptx-move { display: none; }
 }
-`,""]),e.d(t,{},{A:i})},42(p,t,e){var r=e(39),o=e.n(r),a=e(40),i=(e.n(a))()(o());i.push([p.id,`/* The diff view: what it has beyond the linked view's styles. */
+`,""]),e.d(t,{},{A:i})},42(p,t,e){var o=e(39),r=e.n(o),a=e(40),i=(e.n(a))()(r());i.push([p.id,`/* The diff view: what it has beyond the linked view's styles. */
 
 .pyptx-verdict { margin: 4px 0 2px; font-size: 14px; font-weight: 600; }
 .pyptx-diff { --px-renamed: #66ccee; --px-moved: #ccbb44; --px-other: #ee6677; --px-better: light-dark(#1c6b2a, #7fd08f); }
@@ -583,7 +593,7 @@ body[data-jp-theme-light="true"] .pyptx-comparison { color-scheme: light; }
 .pyptx-diff .pyptx-right .pyptx-no + .pyptx-col { text-align: left; }
 .pyptx-changed { text-decoration: underline 2px color-mix(in srgb, var(--k) 80%, var(--px-ink)); text-underline-offset: 3px; font-weight: 700; }
 .pyptx-diff .pyptx-list { overflow-x: scroll; }
-`,""]),e.d(t,{},{A:i})},46(p,t,e){var r=e(39),o=e.n(r),a=e(40),i=(e.n(a))()(o());i.push([p.id,`/* Reports of checks. */
+`,""]),e.d(t,{},{A:i})},46(p,t,e){var o=e(39),r=e.n(o),a=e(40),i=(e.n(a))()(r());i.push([p.id,`/* Reports of checks. */
 .pyptx-report {
   color-scheme: light dark;
   --px-bg: var(--jp-layout-color1, light-dark(#ffffff, #14171c));
@@ -608,7 +618,7 @@ body[data-jp-theme-light="true"] .pyptx-report { color-scheme: light; }
 .pyptx-source { display: block; white-space: pre-wrap; overflow-wrap: anywhere; padding-left: 12px !important; }
 .pyptx-report :focus-visible { outline: 2px solid var(--px-focus); }
 .pyptx-replay { margin-top: 6px; }
-`,""]),e.d(t,{},{A:i})},44(p,t,e){var r=e(39),o=e.n(r),a=e(40),i=(e.n(a))()(o());i.push([p.id,`/* The roofline: what it has beyond the linked view's styles. */
+`,""]),e.d(t,{},{A:i})},44(p,t,e){var o=e(39),r=e.n(o),a=e(40),i=(e.n(a))()(r());i.push([p.id,`/* The roofline: what it has beyond the linked view's styles. */
 
 .pyptx-roofline {
   --rf-grid: light-dark(#e3e7ec, #2a313b);
@@ -686,7 +696,7 @@ line.rf-slope.rf-other { stroke: var(--px-soft); }
 .pyptx-roof-drawer-bar { display: flex; align-items: center; gap: 8px; padding: 5px 12px; background: var(--px-raised); }
 .pyptx-roof-drawer-body > .pyptx-linked { border: 0; border-radius: 0; }
 .pyptx-roof-drawer-body > p { margin: 8px 12px; }
-`,""]),e.d(t,{},{A:i})},43(p,t,e){var r=e(39),o=e.n(r),a=e(40),i=(e.n(a))()(o());i.push([p.id,`/* The sweep: what it has beyond the linked view's styles. */
+`,""]),e.d(t,{},{A:i})},43(p,t,e){var o=e(39),r=e.n(o),a=e(40),i=(e.n(a))()(r());i.push([p.id,`/* The sweep: what it has beyond the linked view's styles. */
 
 .pyptx-sweep {
   --px-fast: light-dark(#08306b, #ffe28a);
@@ -816,4 +826,4 @@ button.pyptx-chip[aria-pressed=false] { text-decoration: line-through; color: va
 .pyptx-drawer-body > p { padding: 8px 12px; }
 .pyptx-drawer-body > .pyptx-linked { border: 0; border-radius: 0; }
 @media (max-width: 760px) { .pyptx-sweep-body { flex-direction: column; } .pyptx-details { flex-basis: auto; border-left: 0; border-top: 1px solid var(--px-edge); } }
-`,""]),e.d(t,{},{A:i})},40(p){p.exports=function(p){var t=[];return t.toString=function(){return this.map(function(t){var e="",r=void 0!==t[5];return t[4]&&(e+="@supports (".concat(t[4],") {")),t[2]&&(e+="@media ".concat(t[2]," {")),r&&(e+="@layer".concat(t[5].length>0?" ".concat(t[5]):""," {")),e+=p(t),r&&(e+="}"),t[2]&&(e+="}"),t[4]&&(e+="}"),e}).join("")},t.i=function(p,e,r,o,a){"string"==typeof p&&(p=[[null,p,void 0]]);var i={};if(r)for(var x=0;x<this.length;x++){var n=this[x][0];null!=n&&(i[n]=!0)}for(var l=0;l<p.length;l++){var d=[].concat(p[l]);r&&i[d[0]]||(void 0!==a&&(void 0===d[5]||(d[1]="@layer".concat(d[5].length>0?" ".concat(d[5]):""," {").concat(d[1],"}")),d[5]=a),e&&(d[2]&&(d[1]="@media ".concat(d[2]," {").concat(d[1],"}")),d[2]=e),o&&(d[4]?(d[1]="@supports (".concat(d[4],") {").concat(d[1],"}"),d[4]=o):d[4]="".concat(o)),t.push(d))}},t}},39(p){p.exports=function(p){return p[1]}},32(p){var t=[];function e(p){for(var e=-1,r=0;r<t.length;r++)if(t[r].identifier===p){e=r;break}return e}function r(p,r){for(var o={},a=[],i=0;i<p.length;i++){var x=p[i],n=r.base?x[0]+r.base:x[0],l=o[n]||0,d="".concat(n," ").concat(l);o[n]=l+1;var s=e(d),y={css:x[1],media:x[2],sourceMap:x[3],supports:x[4],layer:x[5]};if(-1!==s)t[s].references++,t[s].updater(y);else{var c=function(p,t){var e=t.domAPI(t);return e.update(p),function(t){t?(t.css!==p.css||t.media!==p.media||t.sourceMap!==p.sourceMap||t.supports!==p.supports||t.layer!==p.layer)&&e.update(p=t):e.remove()}}(y,r);r.byIndex=i,t.splice(i,0,{identifier:d,updater:c,references:1})}a.push(d)}return a}p.exports=function(p,o){var a=r(p=p||[],o=o||{});return function(p){p=p||[];for(var i=0;i<a.length;i++){var x=e(a[i]);t[x].references--}for(var n=r(p,o),l=0;l<a.length;l++){var d=e(a[l]);0===t[d].references&&(t[d].updater(),t.splice(d,1))}a=n}}},34(p){var t={};p.exports=function(p,e){var r=function(p){if(void 0===t[p]){var e=document.querySelector(p);if(window.HTMLIFrameElement&&e instanceof window.HTMLIFrameElement)try{e=e.contentDocument.head}catch(p){e=null}t[p]=e}return t[p]}(p);if(!r)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");r.appendChild(e)}},36(p){p.exports=function(p){var t=document.createElement("style");return p.setAttributes(t,p.attributes),p.insert(t,p.options),t}},35(p,t,e){p.exports=function(p){var t=e.nc;t&&p.setAttribute("nonce",t)}},33(p){p.exports=function(p){if("u"<typeof document)return{update:function(){},remove:function(){}};var t=p.insertStyleElement(p);return{update:function(e){var r,o,a;r="",e.supports&&(r+="@supports (".concat(e.supports,") {")),e.media&&(r+="@media ".concat(e.media," {")),(o=void 0!==e.layer)&&(r+="@layer".concat(e.layer.length>0?" ".concat(e.layer):""," {")),r+=e.css,o&&(r+="}"),e.media&&(r+="}"),e.supports&&(r+="}"),(a=e.sourceMap)&&"u">typeof btoa&&(r+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),p.styleTagTransform(r,t,p.options)},remove:function(){var p;null===(p=t).parentNode||p.parentNode.removeChild(p)}}}},37(p){p.exports=function(p,t){if(t.styleSheet)t.styleSheet.cssText=p;else{for(;t.firstChild;)t.removeChild(t.firstChild);t.appendChild(document.createTextNode(p))}}},31(p,t,e){var r=e(32),o=e.n(r),a=e(33),i=e.n(a),x=e(34),n=e.n(x),l=e(35),d=e.n(l),s=e(36),y=e.n(s),c=e(37),f=e.n(c),g=e(38),b={};b.styleTagTransform=f(),b.setAttributes=d(),b.insert=n().bind(null,"head"),b.domAPI=i(),b.insertStyleElement=y(),o()(g.A,b),g.A&&g.A.locals&&g.A.locals}}]);
+`,""]),e.d(t,{},{A:i})},40(p){p.exports=function(p){var t=[];return t.toString=function(){return this.map(function(t){var e="",o=void 0!==t[5];return t[4]&&(e+="@supports (".concat(t[4],") {")),t[2]&&(e+="@media ".concat(t[2]," {")),o&&(e+="@layer".concat(t[5].length>0?" ".concat(t[5]):""," {")),e+=p(t),o&&(e+="}"),t[2]&&(e+="}"),t[4]&&(e+="}"),e}).join("")},t.i=function(p,e,o,r,a){"string"==typeof p&&(p=[[null,p,void 0]]);var i={};if(o)for(var x=0;x<this.length;x++){var n=this[x][0];null!=n&&(i[n]=!0)}for(var l=0;l<p.length;l++){var d=[].concat(p[l]);o&&i[d[0]]||(void 0!==a&&(void 0===d[5]||(d[1]="@layer".concat(d[5].length>0?" ".concat(d[5]):""," {").concat(d[1],"}")),d[5]=a),e&&(d[2]&&(d[1]="@media ".concat(d[2]," {").concat(d[1],"}")),d[2]=e),r&&(d[4]?(d[1]="@supports (".concat(d[4],") {").concat(d[1],"}"),d[4]=r):d[4]="".concat(r)),t.push(d))}},t}},39(p){p.exports=function(p){return p[1]}},32(p){var t=[];function e(p){for(var e=-1,o=0;o<t.length;o++)if(t[o].identifier===p){e=o;break}return e}function o(p,o){for(var r={},a=[],i=0;i<p.length;i++){var x=p[i],n=o.base?x[0]+o.base:x[0],l=r[n]||0,d="".concat(n," ").concat(l);r[n]=l+1;var s=e(d),y={css:x[1],media:x[2],sourceMap:x[3],supports:x[4],layer:x[5]};if(-1!==s)t[s].references++,t[s].updater(y);else{var c=function(p,t){var e=t.domAPI(t);return e.update(p),function(t){t?(t.css!==p.css||t.media!==p.media||t.sourceMap!==p.sourceMap||t.supports!==p.supports||t.layer!==p.layer)&&e.update(p=t):e.remove()}}(y,o);o.byIndex=i,t.splice(i,0,{identifier:d,updater:c,references:1})}a.push(d)}return a}p.exports=function(p,r){var a=o(p=p||[],r=r||{});return function(p){p=p||[];for(var i=0;i<a.length;i++){var x=e(a[i]);t[x].references--}for(var n=o(p,r),l=0;l<a.length;l++){var d=e(a[l]);0===t[d].references&&(t[d].updater(),t.splice(d,1))}a=n}}},34(p){var t={};p.exports=function(p,e){var o=function(p){if(void 0===t[p]){var e=document.querySelector(p);if(window.HTMLIFrameElement&&e instanceof window.HTMLIFrameElement)try{e=e.contentDocument.head}catch(p){e=null}t[p]=e}return t[p]}(p);if(!o)throw Error("Couldn't find a style target. This probably means that the value for the 'insert' parameter is invalid.");o.appendChild(e)}},36(p){p.exports=function(p){var t=document.createElement("style");return p.setAttributes(t,p.attributes),p.insert(t,p.options),t}},35(p,t,e){p.exports=function(p){var t=e.nc;t&&p.setAttribute("nonce",t)}},33(p){p.exports=function(p){if("u"<typeof document)return{update:function(){},remove:function(){}};var t=p.insertStyleElement(p);return{update:function(e){var o,r,a;o="",e.supports&&(o+="@supports (".concat(e.supports,") {")),e.media&&(o+="@media ".concat(e.media," {")),(r=void 0!==e.layer)&&(o+="@layer".concat(e.layer.length>0?" ".concat(e.layer):""," {")),o+=e.css,r&&(o+="}"),e.media&&(o+="}"),e.supports&&(o+="}"),(a=e.sourceMap)&&"u">typeof btoa&&(o+="\n/*# sourceMappingURL=data:application/json;base64,".concat(btoa(unescape(encodeURIComponent(JSON.stringify(a))))," */")),p.styleTagTransform(o,t,p.options)},remove:function(){var p;null===(p=t).parentNode||p.parentNode.removeChild(p)}}}},37(p){p.exports=function(p,t){if(t.styleSheet)t.styleSheet.cssText=p;else{for(;t.firstChild;)t.removeChild(t.firstChild);t.appendChild(document.createTextNode(p))}}},31(p,t,e){var o=e(32),r=e.n(o),a=e(33),i=e.n(a),x=e(34),n=e.n(x),l=e(35),d=e.n(l),s=e(36),y=e.n(s),c=e(37),f=e.n(c),g=e(38),b={};b.styleTagTransform=f(),b.setAttributes=d(),b.insert=n().bind(null,"head"),b.domAPI=i(),b.insertStyleElement=y(),r()(g.A,b),g.A&&g.A.locals&&g.A.locals}}]);
