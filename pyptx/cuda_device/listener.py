@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -29,6 +30,7 @@ __all__ = ["VARIABLE", "Listener"]
 
 VARIABLE = "PYPTX_DEVICE_SOCKET"
 _IDENTITY_BYTES = 16
+_PATIENCE = 0.5  # seconds
 _PATIENCE_S = 5.0  # for devices that are ending when the program has ended
 
 
@@ -119,12 +121,25 @@ def _serve_client(stream: socket.socket, gpu: Gpu, options: Options) -> None:
     welcome = struct.pack("<2Q", BASE, memory.size)
     stream.sendmsg([welcome], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
     session = Session(gpu, options, memory)
+    threading.Thread(target=_end_with, args=(stream, session), daemon=True).start()
     session.connection = Connection(stream, lambda request: handle(session, request))
     try:
         serve(session, session.connection)
     finally:
         if session.checks is not None:
             session.checks.write(options.folder)
+
+
+def _end_with(stream: socket.socket, session: Session) -> None:
+    """End this process when the client has ended while a kernel runs; otherwise `serve` notices."""
+    poll = select.poll()
+    poll.register(stream, select.POLLRDHUP)
+    poll.poll()
+    while not session.runs_kernel:
+        time.sleep(_PATIENCE)
+    time.sleep(_PATIENCE)  # a short kernel ends, and `serve` with it
+    sys.stdout.flush()
+    os._exit(0)
 
 
 def _reap(keep: int) -> None:

@@ -69,21 +69,21 @@ def _stub(entry: Any, c_types: Mapping[str, str]) -> Iterator[str]:
             yield f"    if (!{a.name}) return INVALID_VALUE;\n    size_t {a.name}_size = strlen({a.name});"
         elif a.type == "bytes":
             yield f"    size_t {a.name}_size = {a.name} ? (size_t)({a.size}) : 0;"
-    yield f"    int status = begin({entry.number});\n    if (status) return status;"
+    yield f"    int code_ = begin({entry.number});\n    if (code_) return code_;"
     for a in given:
         yield f"    put_word({_word(a, c_types)});"
     for a in given:
         if a.type in ("image", "str", "bytes"):
             yield f"    put_bytes({a.name}, {a.name}_size);"
-    yield "    status = call();"
+    yield "    code_ = call();"
     if results:
-        yield "    if (!status) {"
+        yield "    if (!code_) {"
         for a in results:
             yield f"        uint64_t {a.name}_word = get_word();"
         for a in results:
             yield f"        {_store(a, c_types)}"
         yield "    }"
-    yield "    end_call();\n    return status;\n}"
+    yield "    end_call();\n    return code_;\n}"
 
 
 def _parameter(a: Any, c_types: Mapping[str, str]) -> str:

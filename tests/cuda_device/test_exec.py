@@ -2,10 +2,38 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+from pyptx.cuda_device.build_client import HERE, LIBRARY
+
+PROGRAMS = Path(__file__).parent / "programs"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
+
+
+def children(parent: int) -> set[int]:
+    return set(map(int, Path(f"/proc/{parent}/task/{parent}/children").read_text().split()))
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 20) -> bool:
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)
+    return condition()
 
 
 def test_a_program_of_cuda_bindings_runs_on_the_simulated_device(execute):
@@ -15,6 +43,42 @@ def test_a_program_of_cuda_bindings_runs_on_the_simulated_device(execute):
     assert "kernel saxpy failed: ld.global.f32 %f2, [%rd4]" in done.stderr
     assert "hint: it was device memory #3, which has been freed" in done.stderr
     assert "CUDA_ERROR_NOT_FOUND: the module has no kernel absent; it has saxpy, count, factor" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("program", ["graphs.py", "arrays.py", "forked.py"])
+def test_programs_check_themselves(execute, program: str):
+    done = execute(program)
+    assert done.stdout == "done\n", done.stderr
+
+
+@pytest.mark.slow
+def test_cuda_core_launches_a_kernel_that_nvrtc_compiled(execute):
+    done = execute("cuda_core.py")
+    assert done.stdout == "done\n", done.stderr
+
+
+@pytest.mark.slow
+def test_eight_threads_launch_a_thousand_kernels(execute):
+    done = execute("threads.py")
+    assert done.stdout == f"{7 + 1000 * 32}\n", done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (HERE / LIBRARY).exists(), reason="libcuda.so.1 was not built")
+def test_the_device_ends_with_its_client_even_while_a_kernel_runs():
+    program = [sys.executable, str(PROGRAMS / "endless.py")]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "pyptx", "exec", *program], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+    assert running.stdout is not None
+    client = int(running.stdout.readline())
+    devices = children(running.pid) - {client}
+    assert devices
+    os.kill(client, signal.SIGKILL)
+    assert running.wait(30) == 128 + signal.SIGKILL
+    assert wait_until(lambda: not any(map(is_running, devices)))
+    running.stdout.close()
 
 
 @pytest.mark.slow
@@ -33,8 +97,6 @@ def test_the_exit_status_is_that_of_the_program(execute, command: list[str], sta
 
 @pytest.mark.slow
 def test_a_client_without_a_device_is_told_how_to_start_one(execute):
-    from pyptx.cuda_device.build_client import HERE, LIBRARY
-
     program = f"import ctypes; print(ctypes.CDLL({str(HERE / LIBRARY)!r}).cuInit(0))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.stdout == "100\n"

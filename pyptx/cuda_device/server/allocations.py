@@ -9,6 +9,7 @@ from pyptx.cuda_device.server.device_memory import Allocation
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.streams import refuse_in_capture
 
 __all__ = ["PITCH"]
 
@@ -18,6 +19,7 @@ PITCH = 512  # bytes that rows of pitched memory are multiples of
 def _allocate(session: Session, size: int, kind: str = "device", flags: int = 0) -> Allocation:
     if not size:
         raise DriverError("INVALID_VALUE", "cannot allocate 0 bytes")
+    refuse_in_capture(session, "an allocation")
     return session.memory.allocate(size, session.context, kind, flags=flags)
 
 
@@ -29,11 +31,6 @@ def info(session: Session) -> tuple[int, int]:
 @handles("cuMemAlloc_v2")
 def allocate(session: Session, size: int) -> int:
     return _allocate(session, size).address
-
-
-@handles("cuMemAllocAsync")
-def allocate_async(session: Session, size: int, stream: int) -> int:
-    return _allocate(session, size).address if size else 0
 
 
 @handles("cuMemAllocPitch_v2")
@@ -54,12 +51,8 @@ def allocate_managed(session: Session, size: int, flags: int) -> int:
 @handles("cuMemFree_v2")
 def free(session: Session, address: int) -> None:
     if address:
+        refuse_in_capture(session, "cuMemFree")
         _free(session, address, ("device", "managed"))
-
-
-@handles("cuMemFreeAsync")
-def free_async(session: Session, address: int, stream: int) -> None:
-    free(session, address)
 
 
 @handles("cuMemAllocHost_v2")
@@ -134,6 +127,7 @@ _ATTRIBUTES: dict[int, tuple[str, Callable[[Allocation], int]]] = {
     19: ("<Q", lambda a: a.address),  # MAPPING_BASE_ADDR
     20: ("<Q", lambda a: a.address),  # MEMORY_BLOCK_ID
 }
+_ORDINAL, _SYNCHRONOUS, _WIDE = 9, 6, (1, 3, 4, 7, 11, 12, 14, 17, 18, 19, 20)
 _POINTERS = (3, 4)  # DEVICE_POINTER, HOST_POINTER
 
 
@@ -157,3 +151,35 @@ def value_of(session: Session, found: Allocation, number: int, address: int) -> 
         return None
     layout, value = _ATTRIBUTES[number]
     return struct.pack(layout, value(found))
+
+
+@handles("cuPointerGetAttributes")
+def pointer_attributes(session: Session, count: int, numbers: int, places: int, address: int) -> None:
+    found = session.memory.find(address)
+    wanted = struct.unpack(f"<{count}i", session.read(numbers, 4 * count))
+    for number, place in zip(wanted, struct.unpack(f"<{count}Q", session.read(places, 8 * count)), strict=True):
+        value = None if found is None else value_of(session, found, number, address)
+        if value is None:  # the attribute's value for memory that the driver does not know
+            value = struct.pack("<i", -2) if number == _ORDINAL else bytes(8 if number in _WIDE else 4)
+        session.write(place, value)
+
+
+@handles("cuPointerSetAttribute")
+def set_pointer_attribute(session: Session, place: int, number: int, address: int) -> None:
+    if number != _SYNCHRONOUS or session.memory.find(address) is None:
+        raise DriverError("INVALID_VALUE", f"cuPointerSetAttribute: attribute {number} of 0x{address:x} cannot be set")
+
+
+@handles("cuMemPrefetchAsync_v2")
+def prefetch(session: Session, address: int, size: int, location: int, flags: int, stream: int) -> None:
+    session.memory.require(address, size, "cuMemPrefetchAsync")
+
+
+@handles("cuMemAdvise_v2")
+def advise(session: Session, address: int, size: int, advice: int, location: int) -> None:
+    session.memory.require(address, size, "cuMemAdvise")
+
+
+@handles("cuStreamAttachMemAsync")
+def attach(session: Session, stream: int, address: int, size: int, flags: int) -> None:
+    session.memory.require(address, size, "cuStreamAttachMemAsync")

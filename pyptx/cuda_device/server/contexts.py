@@ -7,6 +7,7 @@ from pyptx.cuda_device.server.devices import check_device
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Context, Session
+from pyptx.cuda_device.server.streams import refuse_in_capture
 
 __all__: list[str] = []
 
@@ -130,6 +131,7 @@ def set_context_flags(session: Session, flags: int) -> None:
 
 @handles("cuCtxSynchronize")
 def synchronize(session: Session) -> None:
+    refuse_in_capture(session, "cuCtxSynchronize")
     session.synchronize()
 
 

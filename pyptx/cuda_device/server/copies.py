@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
-from pyptx.cuda_device.server.streams import submit
+from pyptx.cuda_device.server.streams import refuse_in_capture, submit
 
 __all__ = ["Copy", "Fill", "linear"]
 
@@ -27,6 +28,7 @@ class Copy:
 
     box: tuple[int, int, int, int, int, int, int, int, int]
     over_link: bool
+    kind = 1
 
     def run(self, session: Session) -> None:
         session.connection.copy(session.thread, self.box)
@@ -46,6 +48,7 @@ class Fill:
     width: int
     height: int
     pitch: int
+    kind = 2
 
     def run(self, session: Session) -> None:
         kind = {1: np.uint8, 2: np.uint16, 4: np.uint32}[self.item]
@@ -79,6 +82,7 @@ def _device_side(session: Session, name: str, address: int, size: int) -> None:
 
 @handles("cuMemcpy")
 def copy(session: Session, to: int, source: int, size: int) -> None:
+    refuse_in_capture(session, "cuMemcpy")
     copy_async(session, to, source, size, 0)
 
 
@@ -90,6 +94,7 @@ def copy_async(session: Session, to: int, source: int, size: int, stream: int) -
 
 @handles("cuMemcpyHtoD_v2")
 def to_device(session: Session, to: int, source: int, size: int) -> None:
+    refuse_in_capture(session, "cuMemcpyHtoD")
     to_device_async(session, to, source, size, 0)
 
 
@@ -102,6 +107,7 @@ def to_device_async(session: Session, to: int, source: int, size: int, stream: i
 
 @handles("cuMemcpyDtoH_v2")
 def to_host(session: Session, to: int, source: int, size: int) -> None:
+    refuse_in_capture(session, "cuMemcpyDtoH")
     to_host_async(session, to, source, size, 0)
 
 
@@ -123,6 +129,35 @@ def on_device_async(session: Session, to: int, source: int, size: int, stream: i
         _device_side(session, "cuMemcpyDtoD, destination", to, size)
         _device_side(session, "cuMemcpyDtoD, source", source, size)
         submit(session, stream, linear(session, "cuMemcpyDtoD", to, source, size))
+
+
+@handles("cuMemcpyPeer")
+def between_contexts(session: Session, to: int, to_context: int, source: int, context: int, size: int) -> None:
+    on_device(session, to, source, size)
+
+
+@handles("cuMemcpyPeerAsync")
+def between_contexts_async(
+    session: Session, to: int, to_context: int, source: int, context: int, size: int, stream: int
+) -> None:
+    on_device_async(session, to, source, size, stream)
+
+
+@handles("cuMemcpyBatchAsync_v2")
+def copy_batch(
+    session: Session,
+    to: int,
+    sources: int,
+    sizes: int,
+    count: int,
+    attributes: int,
+    indices: int,
+    kinds: int,
+    stream: int,
+) -> None:
+    lists = [struct.unpack(f"<{count}Q", session.read(place, 8 * count)) for place in (to, sources, sizes)]
+    for one, source, size in zip(*lists, strict=True):
+        copy_async(session, one, source, size, stream)
 
 
 # fills

@@ -67,6 +67,8 @@ class DeviceMemory:
         file: descriptor of the shared memory.
     """
 
+    base = BASE
+
     def __init__(self, total: int):
         self.total, self.used, self.version = total, 0, 0
         self.size = 1 << (4 * total - 1).bit_length()

@@ -10,14 +10,22 @@ from typing import Any, NamedTuple
 from pyptx.cuda_device.entry_points import SCALARS, EntryPoint, remote
 from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     allocations,
+    array_copies,
+    arrays,
     contexts,
     copies,
     devices,
+    graphs,
     kernel_attributes,
     launches,
     linking,
     modules,
+    occupancy_queries,
+    pools,
     streams,
+    tensor_map_encoding,
+    textures,
+    value_operations,
 )
 from pyptx.cuda_device.server.connection import ClosedError, Connection, Request
 from pyptx.cuda_device.server.errors import DriverError, code

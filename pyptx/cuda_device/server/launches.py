@@ -19,6 +19,7 @@ from pyptx.cuda_device.server.kernel_time import kernel_seconds
 from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
 from pyptx.cuda_device.server.streams import Event, stream_of, submit
+from pyptx.cuda_device.server.textures import objects_segment
 from pyptx.errors import LaunchError, SimulationError
 from pyptx.sim.core.engine import encoded_program
 from pyptx.sim.core.launch_arguments import CoreLaunch
@@ -71,6 +72,7 @@ class KernelLaunch:
     config: LaunchConfig
     params: bytes
     counters: Counters | None = field(default=None, repr=False)
+    kind = 0
 
     def check(self, session: Session) -> None:
         """Raise DriverError where the driver refuses the launch."""
@@ -122,6 +124,7 @@ class KernelLaunch:
         Raises:
             DriverError: it faults; the context keeps the error.
         """
+        session.runs_kernel = True
         try:
             self.counters = _run(session, self)
         except SimulationError as error:
@@ -129,6 +132,8 @@ class KernelLaunch:
             if session.context:
                 session.get_context(session.context).error = code(name)
             raise DriverError(name, f"kernel {self.kernel.name} failed: {_explained(session, error)}") from error
+        finally:
+            session.runs_kernel = False
         if self.kernel.program.calls_host:
             sys.stdout.flush()
         count_products(self.kernel.program, self.counters)
@@ -169,9 +174,18 @@ def _prepared(session: Session, wanted: KernelLaunch) -> CoreLaunch:
     known = session.prepared.get(key)
     if known is None or known[0] != session.memory.version:
         launch = _core_launch(session, wanted)
+        if not _repeatable(wanted.kernel):
+            return launch
         session.prepared[key] = session.memory.version, launch.rebind([None] * len(launch.ordered))  # not yet run
         return launch
     return known[1].rebind([None] * len(known[1].ordered), wanted.params)
+
+
+def _repeatable(kernel: Kernel) -> bool:
+    """Return True if nothing of a launch but the arguments changes from one to the next."""
+    symbols, constants = kernel.program.symbols, kernel.module.constants
+    own_constants = len(symbols.const_bytes) > (constants.size if constants is not None else 0)
+    return not own_constants and "%envreg1" not in kernel.program.specials
 
 
 def _own_segments(session: Session, kernel: Kernel) -> Iterator[Segment]:
@@ -186,6 +200,8 @@ def _own_segments(session: Session, kernel: Kernel) -> Iterator[Segment]:
         yield session.heap(Heap)
     if "%envreg1" in program.specials:
         yield Segment(GRID_WORKSPACE, Buffer(np.array([8, 0], np.uint32), "grid workspace"))
+    if (objects := objects_segment(session)) is not None:
+        yield objects
 
 
 def decode_attributes(session: Session, data: bytes) -> tuple[tuple[int, int, int], bool, list[int]]:

@@ -14,6 +14,8 @@ from pyptx.cuda_device.server.checking import LaunchChecks
 from pyptx.cuda_device.server.connection import Connection
 from pyptx.cuda_device.server.device_memory import DeviceMemory
 from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.graph_nodes import Capture
+from pyptx.cuda_device.server.object_places import ObjectPlaces
 from pyptx.sim.memory.address_space import Buffer, Segment
 
 __all__ = ["Context", "Options", "Session"]
@@ -63,6 +65,7 @@ class Session:
         thread: number of the calling thread, during a call.
         primary: the primary context; None before it is retained.
         retained: references to the primary context.
+        runs_kernel: True while a kernel runs.
         checks: findings of the launches; None unless they are checked.
     """
 
@@ -74,9 +77,13 @@ class Session:
         self.context = self.thread = 0
         self.primary: Context | None = None
         self.primary_flags = self.retained = 0
+        self.runs_kernel = False
+        self.current_pool = 0  # handle of the pool that cuMemAllocAsync uses; 0: the default one
         self._handles = count(0x1000_0000, 16)
         self._objects: dict[int, Any] = {}
         self.prepared: dict[Any, tuple[int, Any]] = {}  # launches by kernel and sizes, with the version of the memory
+        self.captures: list[Capture] = []  # that have not ended
+        self.images = ObjectPlaces()
         self._heap: Segment | None = None
         self._capture_modes: dict[int, int] = {}  # by thread
 
@@ -90,7 +97,7 @@ class Session:
         """
         found = self._objects.get(handle)
         if not isinstance(found, Context):
-            what = "no context is current" if not handle else f"0x{handle:x} is not a context, or it was destroyed"
+            what = f"0x{handle:x} is not a context, or it was destroyed" if handle else ""  # programs ask for one
             raise DriverError("INVALID_CONTEXT", what)
         return found
 
@@ -117,6 +124,10 @@ class Session:
         before = self._capture_modes.get(self.thread, 0)
         self._capture_modes[self.thread] = mode
         return before
+
+    def capture_mode(self) -> int:
+        """Return the capture mode of the calling thread."""
+        return self._capture_modes.get(self.thread, 0)
 
     # handles
 

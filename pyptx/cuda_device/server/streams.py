@@ -3,14 +3,24 @@ completed it, which events record."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.graph_nodes import GLOBAL, RELAXED, THREAD_LOCAL, Capture, Node
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
 
-__all__ = ["LEGACY", "PER_THREAD", "Event", "Operation", "Stream", "stream_of", "submit"]
+__all__ = [
+    "LEGACY",
+    "PER_THREAD",
+    "Event",
+    "Operation",
+    "Stream",
+    "refuse_in_capture",
+    "stream_of",
+    "submit",
+]
 
 LEGACY, PER_THREAD = 1, 2  # handles of the default streams; 0 is LEGACY
 _NON_BLOCKING = 1
@@ -18,7 +28,9 @@ _NO_TIMING, _BLOCKING_SYNC, _INTERPROCESS = 2, 1, 4
 
 
 class Operation(Protocol):
-    """Work of a stream, or of a node of a graph."""
+    """Work of a stream, or of a node of a graph, whose CUgraphNodeType is `kind`."""
+
+    kind: int
 
     def run(self, session: Session) -> None:
         """Carry it out."""
@@ -35,6 +47,7 @@ class Stream:
 
     Attributes:
         time: modeled time, in seconds since the start of the device, at which its last operation completes.
+        capture: the capture that it takes part in.
     """
 
     handle: int
@@ -42,15 +55,22 @@ class Stream:
     priority: int = 0
     context: int = 0
     time: float = 0.0
-    callbacks: list[int] = field(default_factory=list)
+    capture: Capture | None = None
 
 
 @dataclass(eq=False)
 class Event:
-    """An event; `time` is None before it is recorded."""
+    """An event.
+
+    Attributes:
+        time: modeled time at which it was recorded; None before.
+        captured: the capture in which it was recorded last, and the nodes before it.
+    """
 
     flags: int = 0
     time: float | None = None
+    context: int = 0
+    captured: tuple[Capture, list[Node]] | None = None
 
 
 def stream_of(session: Session, handle: int) -> Stream:
@@ -67,8 +87,51 @@ def stream_of(session: Session, handle: int) -> Stream:
 def submit(session: Session, handle: int, operation: Operation) -> None:
     """Carry out an operation of a stream, or add it to the graph that the stream captures."""
     stream = stream_of(session, handle)
+    if stream.capture is None and session.captures and stream.handle == LEGACY:
+        _refuse_legacy(session)
+    if stream.capture is not None:
+        capture = _valid(stream.capture)
+        node = capture.graph.add(
+            session.new_handle(), operation.kind, operation, capture.frontiers.get(stream.handle, ())
+        )
+        session.add(node, node.handle)
+        capture.frontiers[stream.handle] = [node]
+        return
     operation.run(session)
     stream.time = _ready(session, stream) + operation.seconds(session)
+
+
+def _valid(capture: Capture) -> Capture:
+    if capture.invalid:
+        raise DriverError("STREAM_CAPTURE_INVALIDATED", "an earlier call invalidated the capture of this stream")
+    return capture
+
+
+def _refuse_legacy(session: Session) -> None:
+    """Refuse work in the legacy stream, which would wait for streams that capture."""
+    for capture in session.captures:
+        stream = stream_of(session, capture.origin)
+        if not stream.flags & _NON_BLOCKING:
+            capture.invalid = True
+            raise DriverError(
+                "STREAM_CAPTURE_IMPLICIT",
+                "work in the legacy stream would wait for a stream that captures a graph\n"
+                "hint: capture in a stream made with CU_STREAM_NON_BLOCKING, or do this work before the capture",
+            )
+
+
+def refuse_in_capture(session: Session, what: str) -> None:
+    """Refuse a call that is unsafe while a stream captures, unless the thread exchanged its capture mode.
+
+    Raises:
+        DriverError: a stream captures; its capture is invalidated.
+    """
+    for capture in session.captures:
+        mine = capture.thread == session.thread
+        forbidden = capture.mode == GLOBAL or (capture.mode == THREAD_LOCAL and mine)
+        if forbidden and session.capture_mode() != RELAXED and (mine or session.capture_mode() == GLOBAL):
+            capture.invalid = True
+            raise DriverError("STREAM_CAPTURE_UNSUPPORTED", f"{what} is not permitted while a stream captures a graph")
 
 
 def _ready(session: Session, stream: Stream) -> float:
@@ -129,20 +192,33 @@ def stream_device(session: Session, handle: int) -> int:
 
 @handles("cuStreamQuery", "cuStreamSynchronize")
 def synchronize(session: Session, handle: int) -> None:
-    stream_of(session, handle)
+    capture = stream_of(session, handle).capture
+    if capture is not None:
+        capture.invalid = True
+        raise DriverError("STREAM_CAPTURE_UNSUPPORTED", "a stream that captures a graph cannot be synchronized")
     session.synchronize()
 
 
 @handles("cuStreamWaitEvent")
 def wait_event(session: Session, handle: int, event: int, flags: int) -> None:
     stream, found = stream_of(session, handle), session.get(event, Event)
-    stream.time = max(stream.time, found.time or 0.0)
+    if found.captured is not None and found.captured[0] in session.captures:
+        capture, nodes = found.captured
+        if stream.capture not in (None, capture):
+            raise DriverError("STREAM_CAPTURE_MERGE", "the event was recorded in another capture than the stream's")
+        stream.capture = capture
+        capture.frontiers.setdefault(stream.handle, []).extend(nodes)
+    elif stream.capture is not None:
+        if found.time is not None:
+            raise DriverError("STREAM_CAPTURE_ISOLATION", "the event was recorded outside of the stream's capture")
+    else:
+        stream.time = max(stream.time, found.time or 0.0)
 
 
 @handles("cuStreamIsCapturing")
 def is_capturing(session: Session, handle: int) -> int:
-    stream_of(session, handle)
-    return 0
+    capture = stream_of(session, handle).capture
+    return 0 if capture is None else 2 if capture.invalid else 1
 
 
 @handles("cuThreadExchangeStreamCaptureMode")
@@ -162,7 +238,7 @@ def create_event(session: Session, flags: int) -> int:
         raise DriverError("INVALID_VALUE", f"cuEventCreate: unknown flags 0x{flags:x}")
     if flags & _INTERPROCESS:
         raise DriverError("NOT_SUPPORTED", "cuEventCreate: events are not shared between processes")
-    return session.add(Event(flags))
+    return session.add(Event(flags, context=session.context))
 
 
 @handles("cuEventDestroy_v2")
@@ -172,7 +248,13 @@ def destroy_event(session: Session, handle: int) -> None:
 
 @handles("cuEventRecord")
 def record_event(session: Session, handle: int, stream: int) -> None:
-    session.get(handle, Event).time = _ready(session, stream_of(session, stream))
+    event, recorded = session.get(handle, Event), stream_of(session, stream)
+    event.captured = None
+    if recorded.capture is not None:
+        capture = _valid(recorded.capture)
+        event.captured = capture, list(capture.frontiers.get(recorded.handle, ()))
+    else:
+        event.time = _ready(session, recorded)
 
 
 @handles("cuEventRecordWithFlags")
@@ -182,7 +264,10 @@ def record_event_with_flags(session: Session, handle: int, stream: int, flags: i
 
 @handles("cuEventQuery", "cuEventSynchronize")
 def synchronize_event(session: Session, handle: int) -> None:
-    session.get(handle, Event)
+    event = session.get(handle, Event)
+    if event.captured is not None and event.captured[0] in session.captures:
+        event.captured[0].invalid = True
+        raise DriverError("CAPTURED_EVENT", "the event was last recorded in a stream that captures a graph")
     session.synchronize()
 
 
@@ -205,6 +290,7 @@ class HostCall:
     function: int
     data: int
     stream: int | None = None
+    kind = 3
 
     def run(self, session: Session) -> None:
         session.call_host(self.function, self.data, self.stream)

@@ -75,6 +75,11 @@ class Device:
     smem_per_cta: int
     regs_per_cta: int
 
+    @property
+    def is_simulated(self) -> bool:
+        """True for the device of `pyptx exec`, which has no times to measure."""
+        return self.name.endswith("(simulated by pyptx)")
+
     def __str__(self) -> str:
         return f"cuda:{self.ordinal} ({self.name}, sm_{self.target.number})"
 

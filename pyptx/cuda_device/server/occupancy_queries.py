@@ -1,0 +1,97 @@
+"""Occupancy of kernels."""
+
+from __future__ import annotations
+
+import struct
+from math import prod
+
+from pyptx.analysis.occupancy import occupancy
+from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, most_threads, registers
+from pyptx.cuda_device.server.launches import decode_attributes
+from pyptx.cuda_device.server.modules import Kernel
+from pyptx.cuda_device.server.session import Session
+
+__all__: list[str] = []
+
+_CONFIG = struct.Struct("<7I4x2QI4x")
+_ATTRIBUTE_BYTES, _WARP = 72, 32
+
+
+def _blocks(session: Session, kernel: Kernel, threads: int, dynamic: int) -> int:
+    """Return the resident CTAs of a kernel on an SM."""
+    if not 0 < threads <= most_threads(kernel):
+        return 0
+    static = kernel.program.symbols.shared_bytes
+    found = occupancy(
+        session.gpu.target,
+        threads=threads,
+        registers=registers(kernel),
+        shared_bytes=static,
+        dynamic_shared_bytes=dynamic,
+    )
+    return found.blocks
+
+
+@handles("cuOccupancyMaxActiveBlocksPerMultiprocessor")
+def active_blocks(session: Session, handle: int, threads: int, dynamic: int) -> int:
+    if threads <= 0:
+        raise DriverError("INVALID_VALUE", f"occupancy of CTAs of {threads} threads")
+    return _blocks(session, session.get(handle, Kernel), threads, dynamic)
+
+
+@handles("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags")
+def active_blocks_with_flags(session: Session, handle: int, threads: int, dynamic: int, flags: int) -> int:
+    return active_blocks(session, handle, threads, dynamic)
+
+
+@handles("cuOccupancyMaxPotentialBlockSize")
+def potential_block(session: Session, handle: int, callback: int, dynamic: int, limit: int) -> tuple[int, int]:
+    if callback:
+        raise DriverError("NOT_SUPPORTED", "cuOccupancyMaxPotentialBlockSize: pass the shared memory, not a function")
+    kernel = session.get(handle, Kernel)
+    most = min(limit or 1024, most_threads(kernel))
+    sizes = [*range(most // _WARP * _WARP, 0, -_WARP)] or [most]
+    best = max(sizes, key=lambda threads: (_blocks(session, kernel, threads, dynamic) * threads, threads))
+    return _blocks(session, kernel, best, dynamic) * session.gpu.sms, best
+
+
+@handles("cuOccupancyMaxPotentialBlockSizeWithFlags")
+def potential_block_with_flags(
+    session: Session, handle: int, callback: int, dynamic: int, limit: int, flags: int
+) -> tuple[int, int]:
+    return potential_block(session, handle, callback, dynamic, limit)
+
+
+@handles("cuOccupancyAvailableDynamicSMemPerBlock")
+def available_shared(session: Session, handle: int, blocks: int, threads: int) -> int:
+    kernel, limits = session.get(handle, Kernel), session.gpu.limits
+    per_block = limits.smem_per_sm // max(1, blocks) // limits.smem_unit * limits.smem_unit
+    room = per_block - limits.smem_reserved - kernel.program.symbols.shared_bytes
+    return max(0, min(room, limits.smem_per_cta - kernel.program.symbols.shared_bytes))
+
+
+def _config(session: Session, data: bytes) -> tuple[int, int, tuple[int, int, int]]:
+    """Return threads, dynamic shared memory and cluster of a CUlaunchConfig."""
+    *sizes, dynamic, _, attributes, count = _CONFIG.unpack(data)
+    cluster = (1, 1, 1)
+    if count:
+        cluster, _, _ = decode_attributes(session, session.read(attributes, _ATTRIBUTE_BYTES * count))
+    return prod(sizes[3:6]), dynamic, cluster
+
+
+@handles("cuOccupancyMaxPotentialClusterSize")
+def potential_cluster(session: Session, handle: int, data: bytes) -> int:
+    kernel = session.get(handle, Kernel)
+    threads, dynamic, _ = _config(session, data)
+    if not _blocks(session, kernel, threads, dynamic):
+        raise DriverError("INVALID_VALUE", f"{kernel.name}: a CTA of this size does not fit an SM")
+    return 16 if kernel.settings.get(NON_PORTABLE) else 8
+
+
+@handles("cuOccupancyMaxActiveClusters")
+def active_clusters(session: Session, handle: int, data: bytes) -> int:
+    kernel = session.get(handle, Kernel)
+    threads, dynamic, cluster = _config(session, data)
+    return _blocks(session, kernel, threads, dynamic) * session.gpu.sms // prod(cluster)

@@ -1,0 +1,183 @@
+"""Memory pools: allocations in stream order come from the device's memory, and pools count them."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+from pyptx.cuda_device.server.devices import check_device
+from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.streams import stream_of
+
+__all__: list[str] = []
+
+_THRESHOLD, _RESERVED, _RESERVED_HIGH, _USED, _USED_HIGH = 4, 5, 6, 7, 8  # CUmemPool_attribute
+_SWITCHES, _WIDE = (1, 2, 3), (_THRESHOLD, _RESERVED, _RESERVED_HIGH, _USED, _USED_HIGH)
+_CONSTANT = {9: ("<i", 1), 10: ("<i", 0), 11: ("<i", 0), 12: ("<i", 1), 13: ("<Q", 0), 14: ("<i", 0)}
+_DEVICE, _PINNED = 1, 1  # CUmemLocationType, CUmemAllocationType
+_READ_WRITE = 3
+
+
+@dataclass(eq=False)
+class Pool:
+    """A memory pool.
+
+    Attributes:
+        sizes: bytes of each allocation, by address.
+        high: the most bytes that were in use.
+        settings: values of cuMemPoolSetAttribute.
+    """
+
+    handle: int
+    is_default: bool = False
+    sizes: dict[int, int] = field(default_factory=dict)
+    high: int = 0
+    settings: dict[int, int] = field(default_factory=lambda: {1: 1, 2: 1, 3: 1, _THRESHOLD: 0})
+
+    @property
+    def used(self) -> int:
+        return sum(self.sizes.values())
+
+
+def _default(session: Session) -> Pool:
+    """Return the default pool of the device."""
+    for _, pool in session.all(Pool):
+        if pool.is_default:
+            return pool
+    handle = session.new_handle()
+    pool = Pool(handle, is_default=True)
+    session.add(pool, handle)
+    return pool
+
+
+def _current(session: Session) -> Pool:
+    known = session.current_pool
+    return session.get(known, Pool) if known else _default(session)
+
+
+def _allocate(session: Session, pool: Pool, size: int, stream: int) -> int:
+    found = stream_of(session, stream)
+    if found.capture is not None:
+        raise DriverError("NOT_SUPPORTED", "allocations in a graph are not simulated; allocate before the capture")
+    if not size:
+        return 0
+    address = session.memory.allocate(size, session.context).address
+    for gone in [a for a in pool.sizes if session.memory.find(a) is None]:
+        del pool.sizes[gone]
+    pool.sizes[address] = size
+    pool.high = max(pool.high, pool.used)
+    return address
+
+
+@handles("cuMemAllocAsync")
+def allocate(session: Session, size: int, stream: int) -> int:
+    return _allocate(session, _current(session), size, stream)
+
+
+@handles("cuMemAllocFromPoolAsync")
+def allocate_from_pool(session: Session, size: int, pool: int, stream: int) -> int:
+    return _allocate(session, session.get(pool, Pool), size, stream)
+
+
+@handles("cuMemFreeAsync")
+def free(session: Session, address: int, stream: int) -> None:
+    if stream_of(session, stream).capture is not None:
+        raise DriverError("NOT_SUPPORTED", "allocations in a graph are not simulated; free after the capture")
+    if not address:
+        return
+    found = session.memory.find(address)
+    if found is None or found.address != address or found.kind not in ("device", "managed"):
+        raise DriverError("INVALID_VALUE", f"cannot free 0x{address:x}: {session.memory.describe(address)}")
+    session.memory.free(address)
+    for _, pool in session.all(Pool):
+        pool.sizes.pop(address, None)
+
+
+@handles("cuMemPoolCreate")
+def create(session: Session, properties: bytes) -> int:
+    kind, handle_types, location, _ = struct.unpack_from("<4i", properties)
+    if handle_types:
+        raise DriverError("NOT_SUPPORTED", "cuMemPoolCreate: pools are not shared between processes")
+    if kind != _PINNED or location != _DEVICE:
+        raise DriverError("NOT_SUPPORTED", "cuMemPoolCreate: only pools of pinned memory of the device are simulated")
+    handle = session.new_handle()
+    return session.add(Pool(handle), handle)
+
+
+@handles("cuMemPoolDestroy")
+def destroy(session: Session, handle: int) -> None:
+    if session.get(handle, Pool).is_default:
+        raise DriverError("INVALID_VALUE", "the default pool of a device cannot be destroyed")
+    session.remove(handle, Pool)
+    session.current_pool = 0 if session.current_pool == handle else session.current_pool
+
+
+@handles("cuDeviceGetDefaultMemPool")
+def default_pool(session: Session, device: int) -> int:
+    check_device(device)
+    return _default(session).handle
+
+
+@handles("cuDeviceGetMemPool")
+def device_pool(session: Session, device: int) -> int:
+    check_device(device)
+    return _current(session).handle
+
+
+@handles("cuDeviceSetMemPool")
+def set_device_pool(session: Session, device: int, pool: int) -> None:
+    check_device(device)
+    session.current_pool = session.get(pool, Pool).handle
+
+
+@handles("cuMemGetDefaultMemPool", "cuMemGetMemPool")
+def pool_of_location(session: Session, location: int, kind: int) -> int:
+    where, _ = struct.unpack("<2i", session.read(location, 8))
+    if where != _DEVICE or kind != _PINNED:
+        raise DriverError("NOT_SUPPORTED", "only pools of pinned memory of the device are simulated")
+    return _current(session).handle
+
+
+@handles("cuMemPoolTrimTo")
+def trim(session: Session, handle: int, size: int) -> None:
+    session.get(handle, Pool)
+
+
+@handles("cuMemPoolSetAttribute")
+def set_attribute(session: Session, handle: int, number: int, place: int) -> None:
+    pool = session.get(handle, Pool)
+    if number in _SWITCHES:
+        pool.settings[number] = int.from_bytes(session.read(place, 4), "little")
+    elif number == _THRESHOLD:
+        pool.settings[number] = int.from_bytes(session.read(place, 8), "little")
+    elif number in (_RESERVED_HIGH, _USED_HIGH):
+        pool.high = pool.used
+    else:
+        raise DriverError("INVALID_VALUE", f"attribute {number} of a memory pool cannot be set")
+
+
+@handles("cuMemPoolGetAttribute")
+def get_attribute(session: Session, handle: int, number: int, place: int) -> None:
+    pool = session.get(handle, Pool)
+    if number in _CONSTANT:
+        layout, value = _CONSTANT[number]
+        session.write(place, struct.pack(layout, value))
+    elif number in _SWITCHES or number in _WIDE:
+        value = {_RESERVED: pool.used, _USED: pool.used, _RESERVED_HIGH: pool.high, _USED_HIGH: pool.high}.get(number)
+        value = pool.settings[number] if value is None else value
+        session.write(place, value.to_bytes(8 if number in _WIDE else 4, "little"))
+    else:
+        raise DriverError("INVALID_VALUE", f"attribute {number} of a memory pool is unknown")
+
+
+@handles("cuMemPoolSetAccess")
+def set_access(session: Session, handle: int, places: int, count: int) -> None:
+    session.get(handle, Pool)
+
+
+@handles("cuMemPoolGetAccess")
+def get_access(session: Session, handle: int, location: int) -> int:
+    session.get(handle, Pool)
+    return _READ_WRITE

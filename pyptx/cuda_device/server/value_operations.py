@@ -1,0 +1,81 @@
+"""Stream memory operations: waits for values in memory, and writes of values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.streams import submit
+
+__all__: list[str] = []
+
+_BATCH_MEM_OP = 12  # CUgraphNodeType
+_GREATER_OR_EQUAL, _EQUAL, _AND, _NOR = range(4)  # CUstreamWaitValue_flags
+
+
+@dataclass(frozen=True)
+class ValueWrite:
+    """A write of 4 or 8 bytes."""
+
+    address: int
+    value: int
+    size: int
+    kind = _BATCH_MEM_OP
+
+    def run(self, session: Session) -> None:
+        data = (self.value & (1 << 8 * self.size) - 1).to_bytes(self.size, "little")
+        session.memory.view(self.address, self.size)[:] = list(data)
+
+    def seconds(self, session: Session) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class ValueWait:
+    """A wait for 4 or 8 bytes, which must be as expected when the operation is issued."""
+
+    address: int
+    value: int
+    size: int
+    condition: int
+    kind = _BATCH_MEM_OP
+
+    def run(self, session: Session) -> None:
+        found = int.from_bytes(session.memory.view(self.address, self.size).tobytes(), "little")
+        mask = (1 << 8 * self.size) - 1
+        met = {
+            _GREATER_OR_EQUAL: (found - self.value) & mask < 1 << 8 * self.size - 1,
+            _EQUAL: found == self.value,
+            _AND: found & self.value != 0,
+            _NOR: ~(found | self.value) & mask != 0,
+        }[self.condition]
+        if not met:
+            raise DriverError(
+                "NOT_SUPPORTED",
+                f"cuStreamWaitValue: the value at 0x{self.address:x} is {found}, and the wait for {self.value} would "
+                "never end: the simulated device completes work when it is issued\n"
+                "hint: issue what writes the value before the wait",
+            )
+
+    def seconds(self, session: Session) -> float:
+        return 0.0
+
+
+def _register(bits: int) -> None:
+    size, mask = bits // 8, (1 << bits) - 1
+
+    @handles(f"cuStreamWriteValue{bits}_v2")
+    def write(session: Session, stream: int, address: int, value: int, flags: int) -> None:
+        session.memory.require(address, size, f"cuStreamWriteValue{bits}")
+        submit(session, stream, ValueWrite(address, value & mask, size))
+
+    @handles(f"cuStreamWaitValue{bits}_v2")
+    def wait(session: Session, stream: int, address: int, value: int, flags: int) -> None:
+        session.memory.require(address, size, f"cuStreamWaitValue{bits}")
+        submit(session, stream, ValueWait(address, value & mask, size, flags & 3))
+
+
+for _bits in (32, 64):
+    _register(_bits)
