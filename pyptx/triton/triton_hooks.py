@@ -6,11 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import triton
+import triton.backends
 import triton.knobs
 import triton.testing
 from triton.runtime.driver import driver
 
 from pyptx.triton.benchmark import modeled_benchmark
+from pyptx.triton.cpu_tensors import NAME, cpu_backend, forget_backends
 from pyptx.triton.driver import SimulatorDriver
 from pyptx.triton.host_arrays import wrapped
 from pyptx.triton.targets import TritonTarget
@@ -51,13 +53,18 @@ class TritonHooks:
 
     def __init__(self, target: TritonTarget):
         self.driver = SimulatorDriver(target)
-        self._undo: list[Callable[[], None]] = []
+        self._undo: list[Callable[[], Any]] = []
 
     def install(self) -> None:
         """Activate the simulator's driver."""
         previous = driver._active
         driver.set_active(self.driver)
         self._undo.append(lambda: driver.set_active(previous))  # type: ignore[arg-type] - None: found again on next use
+        backends: dict[str, Any] = triton.backends.backends
+        if NAME not in backends:
+            backends[NAME] = cpu_backend(self.driver.target, type(self.driver))
+            forget_backends()
+            self._undo += [forget_backends, lambda: backends.pop(NAME)]  # from last to first
         runtime: Any = triton.knobs.runtime
         self._replace(runtime, "add_stages_inspection_hook", without_assembling(runtime.add_stages_inspection_hook))
         self._replace(triton.KernelInterface, "__getitem__", _converting(triton.KernelInterface.__getitem__))
