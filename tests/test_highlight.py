@@ -41,10 +41,10 @@ def test_sass_of_a_kernel():
     assert (Keyword, "S2R") in found or (Keyword, "EXIT") in found
 
 
-@pytest.mark.parametrize("mnemonic", sorted(isa.OPS))
-def test_every_opcode_of_the_table_is_a_keyword(mnemonic):
-    found = tokens(PtxLexer(), f"{mnemonic} %r0;\n")
-    assert found[0] == (Keyword, mnemonic.partition(".")[0])
+def test_every_opcode_of_the_table_is_a_keyword():
+    for mnemonic in sorted(isa.OPS):
+        found = tokens(PtxLexer(), f"{mnemonic} %r0;\n")
+        assert found[0] == (Keyword, mnemonic.partition(".")[0])
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,8 @@ def _parameters():
         yield pytest.param(file, entry, name, id=f"{file.removesuffix('.ptx')}:{entry}")
 
 
-def _run(file: str, entry: str, name: str, schedule: str) -> list[str]:
+def _run(program: sim.Program, name: str, schedule: str) -> list[str]:
     case = cases()[name]()
-    program = sim.load(parser.parse((CORPUS / "ptx" / file).read_text()), entry)
     wanted = [(got, np.array(want), tolerance) for got, want, tolerance in case.expected]
     scratch = [np.zeros(1 << 16, np.uint8) for _ in range(len(program.symbols.params) - len(case.args))]
     sim.launch(
@@ -62,10 +61,11 @@ def _run(file: str, entry: str, name: str, schedule: str) -> list[str]:
     return [problem for got, want, tolerance in wanted if (problem := close(got, want, tolerance))]
 
 
-@pytest.mark.parametrize("schedule", ["eager", "late"])
 @pytest.mark.parametrize("file, entry, name", list(_parameters()))
-def test_compiled_kernel(file, entry, name, schedule):
-    assert not _run(file, entry, name, schedule)
+def test_compiled_kernel(file, entry, name):
+    program = sim.load(parser.parse((CORPUS / "ptx" / file).read_text()), entry)
+    for schedule in ("eager", "late"):
+        assert not _run(program, name, schedule), schedule
 
 
 def test_there_are_enough_of_them():

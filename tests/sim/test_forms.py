@@ -14,6 +14,7 @@ from sim import coverage
 from sim.engines import run_both
 from sim.text import entry
 from sim.text import statement as parse
+from support.groups import check_each
 
 from pyptx import ir, isa, parser
 from pyptx import sim as simulator
@@ -158,12 +159,16 @@ def _encoded(module: ir.Module):
     return program, encode(program)
 
 
-@pytest.mark.parametrize(
-    "form",
-    [f for f in FORMS if f.semantics or f.op.opcode in ("ld", "st", "cvta", "mov")],
-    ids=lambda form: form.syntax,
-)
-def test_sharing_a_template_changes_nothing(form, monkeypatch):
+TEMPLATED = [f for f in FORMS if f.semantics or f.op.opcode in ("ld", "st", "cvta", "mov")]
+
+
+@pytest.mark.parametrize("opcode", sorted({form.op.opcode for form in TEMPLATED}))
+def test_sharing_a_template_changes_nothing(opcode, monkeypatch):
+    forms = (form for form in TEMPLATED if form.op.opcode == opcode)
+    check_each(check_sharing, ((form.syntax, (form, monkeypatch)) for form in forms))
+
+
+def check_sharing(form, monkeypatch) -> None:
     monkeypatch.setattr(templates, "_templates", {})
     variants = [_variants(example.text) for example in list(examples(form))[:4]]
     statements = [v for several in variants for v in several[::-1]]  # the aliased ones record the templates

@@ -12,6 +12,7 @@ from sim.engines import run_both
 from sim.matrices import SIZE, bits_of, place_a, place_b, place_c, random_matrix, values_of
 from sim.text import entry
 from sim.text import statement as parse
+from support.groups import check_each
 
 from pyptx import ir, isa, sim
 from pyptx.errors import SimulationError
@@ -248,9 +249,19 @@ CASES += [
 ]
 
 
+KINDS = sorted({(case.k, case.a, case.sparse) for case in CASES})
+
+
 @pytest.mark.parametrize("tensor_cores", ["fast", "hw"])
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.text.split()[0] + str(case.selector))
-def test_a_form_multiplies_the_matrices_of_the_manual(case, tensor_cores):
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"k{kind[0]}-{kind[1]}{'-sparse' if kind[2] else ''}")
+def test_forms_multiply_the_matrices_of_the_manual(kind, tensor_cores):
+    chosen = (case for case in CASES if (case.k, case.a, case.sparse) == kind)
+    check_each(
+        multiplies_as_the_manual, ((f"{case.text} selector {case.selector}", (case, tensor_cores)) for case in chosen)
+    )
+
+
+def multiplies_as_the_manual(case: Case, tensor_cores: str) -> None:
     rng = np.random.default_rng(len(case.text))
     batch = 4 if case.quad else 1
     a, b, c = (
