@@ -4,7 +4,7 @@
 """
 
 from pyptx.grid_batch.alignment import alignments
-from pyptx.grid_batch.obstacles import MAX_GRID_Z, obstacle
+from pyptx.grid_batch.obstacles import MAX_GRID_Z, obstacle, waits_for_memory
 from pyptx.grid_batch.rewrite import with_batched_grid
 
-__all__ = ["MAX_GRID_Z", "alignments", "obstacle", "with_batched_grid"]
+__all__ = ["MAX_GRID_Z", "alignments", "obstacle", "waits_for_memory", "with_batched_grid"]

@@ -30,7 +30,7 @@ from pyptx.ir.types import ScalarType, StateSpace
 from pyptx.ir.visit import statements, undefined_functions
 from pyptx.isa.registers import lookup
 
-__all__ = ["DEPTH_REGISTERS", "MAX_GRID_Z", "is_depth_read", "obstacle"]
+__all__ = ["DEPTH_REGISTERS", "MAX_GRID_Z", "is_depth_read", "obstacle", "waits_for_memory"]
 
 MAX_GRID_Z = 65_535
 
@@ -170,6 +170,24 @@ def _waiting_obstacle(function: Function, body: Sequence[Statement]) -> str | No
             if waits or fences or one.opcode == "atom":
                 return f"its CTAs may wait for each other ({one.mnemonic} in a loop)"
     return None
+
+
+def waits_for_memory(module: Module) -> bool:
+    """Return True if a loop loads global memory with acquire or volatile semantics: a CTA may wait for what another one writes."""
+    for function in module.functions:
+        body = list(statements(function.body))
+        for first, last in _loops(function, body):
+            for one in body[first : last + 1]:
+                if (
+                    isinstance(one, Instruction)
+                    and one.opcode == "ld"
+                    and {".acquire", ".volatile"} & set(one.modifiers)
+                ):
+                    if not any(m.startswith(_NARROW) for m in one.modifiers) and not _SCOPES.intersection(
+                        one.modifiers
+                    ):
+                        return True
+    return False
 
 
 def _loops(function: Function, body: Sequence[Statement]) -> Iterator[tuple[int, int]]:

@@ -182,3 +182,19 @@ def test_work_that_changes_somewhere_along_the_grid_is_exact(monkeypatch):
     work = count(made, np.zeros(1024, np.float32))
     assert not work.exact and work.flops["core.f32"] == 1024 and work.bytes["l2"] == 8192
     assert work.bytes["dram_read"] == work.bytes["dram_write"] == 4096
+
+
+def test_ctas_that_wait_for_each_other_are_simulated_together():
+    @kernel(in_specs=(Tile(1, u32),), out_specs=(Tile(2, u32, zeroed=True),), grid=2, block=32)
+    def relay(x, flags):
+        with ptx.if_((ptx.ctaid.x == 1) & (ptx.tid.x == 0)):
+            ptx.inst.st.release.gpu.global_.u32(ptx.addr(flags.pointer(1)), 7)
+        with ptx.if_((ptx.ctaid.x == 0) & (ptx.tid.x == 0)):
+            found, waits = reg.scalar(u32), reg.scalar(pred)
+            with ptx.scope(), ptx.loop("not_yet", pred=waits):
+                ptx.inst.ld.acquire.gpu.global_.u32(found, ptx.addr(flags.pointer(1)))
+                ptx.inst.setp.eq.u32(waits, found, 0)
+            flags[0] = found
+
+    work = count(relay, np.zeros(1, np.uint32))
+    assert "the whole grid was simulated: 2 CTAs" in work.how

@@ -12,6 +12,7 @@ BF16, F32 = ml_dtypes.bfloat16, np.float32
 GEMM, HEADS = [(200, 264), (264, 328)], [(1, 1, 300, 64)] * 3
 EXAMPLES = {
     "hopper/gemm": (BF16, GEMM, {}),
+    "hopper/stream_k_gemm": (BF16, GEMM, {"CTAS": 3, "W": 128 * 128, "BN": 128}),
     "hopper/persistent_gemm": (BF16, [(700, 264), (264, 328)], {"CTAS": 4}),
     "hopper/convolution": (BF16, [(2, 11, 13, 72), (3, 3, 72, 136)], {"P": 11, "Q": 13, "PAD": 1, "CTAS": 2}),
     "ampere/gemm": (BF16, GEMM, {}),

@@ -23,6 +23,7 @@ EVERY = [
     "ampere/paged_attention",
     "hopper/gemm",
     "hopper/persistent_gemm",
+    "hopper/stream_k_gemm",
     "hopper/fp8_gemm",
     "hopper/grouped_gemm",
     "hopper/convolution",

@@ -39,6 +39,7 @@ EXAMPLES = {
     ),
     "hopper/gemm": ({"M": 8, "N": 8, "K": 8}, {"BN": 64}),
     "hopper/persistent_gemm": ({"M": 8, "N": 8, "K": 8}, {"BN": 128, "CTAS": 2}),
+    "hopper/stream_k_gemm": ({"M": 8, "N": 8, "K": 8}, {"BN": 64, "CTAS": 2, "W": 128 * 64}),
     "hopper/fp8_gemm": (lambda fp8: fp8.inputs(np.ones((8, 16), F32), np.ones((8, 16), F32)), {"CTAS": 2}),
     "hopper/grouped_gemm": (
         lambda _: [*(np.ones(shape, BF16) for shape in ((8, 8), (1, 8, 8))), np.array([0, 8], np.int32)],

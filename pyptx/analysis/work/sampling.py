@@ -18,6 +18,7 @@ import numpy as np
 
 from pyptx.analysis.work.call import Call
 from pyptx.errors import SimulationError
+from pyptx.grid_batch import waits_for_memory
 from pyptx.runtime import LaunchPlan
 from pyptx.sim import ClusterProfile, ClusterProfiler, Program
 from pyptx.sim.actions import Atomic, TryCancel
@@ -132,9 +133,9 @@ def sample_launch(call: Call) -> Sample:
         isinstance(action, TryCancel)
         or (isinstance(action, Atomic) and any(action.data) and action.address.space in ("global", "generic"))
         for action in observer.program.actions
-    )
+    ) or waits_for_memory(call.specialization.module)
     try:
-        if dependent:  # clusters distribute the work dynamically
+        if dependent:  # clusters distribute the work dynamically, or wait for each other
             return _whole(call, call.observer(own=True))
         first = observer.run(range(1))
     except SimulationError as error:
