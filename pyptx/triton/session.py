@@ -12,6 +12,7 @@ from pyptx.check.ignored import checked_rules
 from pyptx.errors import BackendError, OptionError
 from pyptx.launch_config import LaunchConfig
 from pyptx.runtime import options, use
+from pyptx.triton.modeled_times import modeled_seconds
 from pyptx.triton.targets import DEFAULT, TritonTarget, parse
 from pyptx.triton.versions import require_triton
 from pyptx.workbench.program import Entry
@@ -60,7 +61,7 @@ class Simulation:
         self._modeled: list[float] | None = None
         self.capture: LaunchObserver | None = None
         self._autotune, self._choices = autotune, 0
-        self._hooks = TritonHooks(target)
+        self._hooks = TritonHooks(target, self.model_ahead)
         self._torch = TorchDevice(target) if torch_cuda else None
 
     @property
@@ -95,7 +96,7 @@ class Simulation:
         if "reachable" in settings:
             config = replace(config, reachable=settings.pop("reachable"))
         if self._modeled is not None:
-            self._modeled.append(entry.estimate(config, *values).seconds)
+            self._modeled.append(modeled_seconds(entry, config, values))
             return None
         if self.capture is not None:
             self.capture(entry, config, values, stages)
@@ -123,10 +124,18 @@ class Simulation:
         if self._autotune == "first":
             self._choices += 1
             return float(self._choices)
+        return sum(self._while_modeled(call))
+
+    def model_ahead(self, call: Callable[[], Any]) -> None:
+        """Make a call whose launches are modeled, for the cache of times; with `autotune="first"` do nothing."""
+        if self._autotune != "first":
+            self._while_modeled(call)
+
+    def _while_modeled(self, call: Callable[[], Any]) -> list[float]:
         before, self._modeled = self._modeled, []
         try:
             call()
-            return sum(self._modeled)
+            return self._modeled
         finally:
             self._modeled = before
 

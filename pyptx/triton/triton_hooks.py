@@ -9,12 +9,14 @@ import triton
 import triton.backends
 import triton.knobs
 import triton.testing
+from triton.runtime.autotuner import Autotuner
 from triton.runtime.driver import driver
 
 from pyptx.triton.benchmark import modeled_benchmark
 from pyptx.triton.cpu_tensors import NAME, cpu_backend, forget_backends
 from pyptx.triton.driver import SimulatorDriver
 from pyptx.triton.host_arrays import wrapped
+from pyptx.triton.modeled_times import modeling_in_parallel
 from pyptx.triton.targets import TritonTarget
 
 __all__ = ["TritonHooks", "without_assembling"]
@@ -49,9 +51,11 @@ class TritonHooks:
 
     Args:
         target: of the session.
+        model: calls a function while launches are modeled instead of executed.
     """
 
-    def __init__(self, target: TritonTarget):
+    def __init__(self, target: TritonTarget, model: Callable[[Callable[[], Any]], object]):
+        self._model = model
         self.driver = SimulatorDriver(target)
         self._undo: list[Callable[[], Any]] = []
 
@@ -68,6 +72,8 @@ class TritonHooks:
         runtime: Any = triton.knobs.runtime
         self._replace(runtime, "add_stages_inspection_hook", without_assembling(runtime.add_stages_inspection_hook))
         self._replace(triton.KernelInterface, "__getitem__", _converting(triton.KernelInterface.__getitem__))
+        tuner: Any = Autotuner
+        self._replace(tuner, "prune_configs", modeling_in_parallel(tuner.prune_configs, self._model))
         for name in _BENCHMARKS:
             self._replace(triton.testing, name, modeled_benchmark)
 
