@@ -132,6 +132,7 @@ def _set(session: Session, kernel: Kernel, number: int, value: int) -> None:
                 "the static ones",
             )
     kernel.settings[number] = value
+    session.admitted.clear()
 
 
 @handles("cuFuncGetAttribute")

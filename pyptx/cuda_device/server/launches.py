@@ -76,6 +76,16 @@ class KernelLaunch:
 
     def check(self, session: Session) -> None:
         """Raise DriverError where the driver refuses the launch."""
+        name, key = self.kernel.name, (self.kernel.handle, self.config)
+        end = session.admitted.get(key)
+        if end is None:
+            end = session.admitted[key] = self._admit(session)
+        if len(self.params) < end:
+            raise DriverError("INVALID_VALUE", f"{name}: {len(self.params)} bytes of arguments; it takes {end}")
+        self.params = self.params[:end]
+
+    def _admit(self, session: Session) -> int:
+        """Check the sizes and return the bytes of the arguments."""
         name, config = self.kernel.name, self.config
         if 0 in config.grid or 0 in config.block:
             raise DriverError("INVALID_VALUE", f"{name}: grid {config.grid} and block {config.block}; a size is 0")
@@ -92,12 +102,9 @@ class KernelLaunch:
                 f"{name}: a cluster of {prod(config.cluster)} CTAs; at most {most}\n"
                 "hint: up to 16 need cuFuncSetAttribute(NON_PORTABLE_CLUSTER_SIZE_ALLOWED)",
             )
-        size = sum(slot.size for slot in self.kernel.program.symbols.params[-1:])
-        end = size + (self.kernel.program.symbols.params[-1].offset if size else 0)
-        if len(self.params) < end:
-            raise DriverError("INVALID_VALUE", f"{name}: {len(self.params)} bytes of arguments; it takes {end}")
-        self.params = self.params[:end]
         self.plan(session)
+        params = self.kernel.program.symbols.params
+        return params[-1].offset + params[-1].size if params else 0
 
     def plan(self, session: Session) -> Plan:
         """Return the checked plan of the launch.

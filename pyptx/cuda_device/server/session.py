@@ -78,6 +78,7 @@ class Session:
         self.primary: Context | None = None
         self.primary_flags = self.retained = 0
         self.runs_kernel = False
+        self.admitted: dict[Any, int] = {}  # launches whose sizes were checked, with the bytes of their arguments
         self.current_pool = 0  # handle of the pool that cuMemAllocAsync uses; 0: the default one
         self._handles = count(0x1000_0000, 16)
         self._objects: dict[int, Any] = {}
