@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pyptx import cli, isa
 from pyptx.check.rules import NOTES, RULES
+from pyptx.cuda_device.entry_points import entry_points
 from pyptx.isa._schema import MANUAL
 from pyptx.validate._messages import range_text
 
@@ -17,7 +18,7 @@ __all__ = ["write"]
 
 def write(folder: Path) -> None:
     """Write every page below `folder`, and leave alone what has not changed."""
-    pages = {"cli.md": command_line(), "rules.md": rules()}
+    pages = {"cli.md": command_line(), "rules.md": rules(), "driver-api.md": driver_api()}
     families = {
         name: [op for op in isa.OPS.values() if any(row.family == name for row in op.rows or (op,))]
         for name in isa.FAMILIES
@@ -45,6 +46,25 @@ def rules() -> Iterator[str]:
     yield "| --- | --- |"
     for rule, meaning in RULES.items():
         yield f'| <a id="{rule}"></a>`{rule}`{" (note)" if rule in NOTES else ""} | {meaning} |'
+
+
+def driver_api() -> Iterator[str]:
+    entries = [entry for entry in entry_points() if entry.place != "internal"]
+    done = [entry for entry in entries if entry.place != "refused"]
+    yield "# Driver API of the simulated device"
+    yield ""
+    yield (
+        f"The `libcuda.so.1` of `pyptx exec` exports {len(entries)} functions of the CUDA driver API, as the headers of "
+        f"CUDA 13.5 declare them, and their variants for per-thread default streams. {len(done)} are implemented; the "
+        "others return `CUDA_ERROR_NOT_SUPPORTED` and say so once on stderr. Functions for graphics APIs that have headers "
+        "of their own (OpenGL, EGL, VDPAU) are absent."
+    )
+    yield ""
+    yield "| function | since | |"
+    yield "| --- | --- | --- |"
+    for entry in entries:
+        state = "" if entry.place != "refused" else f"refused: {entry.reason}"
+        yield f"| `{entry.symbol}` | {entry.since // 1000}.{entry.since % 1000 // 10} | {state} |"
 
 
 # the instruction set ------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from pyptx._version import __version__
 if TYPE_CHECKING:  # the names that `__getattr__` loads, for type checkers and editors; a test compares the two
     from pyptx import errors, history, ir, isa, lib, ptx, reg, sim, smem, spec, specs, triton, tune, types, views
     from pyptx.compiled import Compiled
+    from pyptx.cuda_device.in_process import device
     from pyptx.errors import CompileError, Diagnostic, LaunchError, PtxError
     from pyptx.jupyter import load_ipython_extension, unload_ipython_extension
     from pyptx.kernel import Kernel, kernel
@@ -48,6 +49,7 @@ __all__ = [
     "CompileError",
     "cuda",
     "detect_arch",
+    "device",
     "Diagnostic",
     "diff",
     "differentiable_kernel",
@@ -126,6 +128,7 @@ _NAMES = {
     "Surface": "texture",
     "differentiable_kernel": "torch_support",
     "cuda": "workbench.cuda_program",
+    "device": "cuda_device.in_process",
     "numba": "workbench.numba_kernels",
     "diff": "workbench.comparing",
     "compare": "workbench.side_by_side",

@@ -10,7 +10,9 @@ from pyptx.cuda_device.build_client import HERE, LIBRARY, host_target
 from pyptx.cuda_device.listener import VARIABLE
 from pyptx.errors import BackendError
 
-__all__ = ["client_library", "program_environment"]
+__all__ = ["GPU_VARIABLE", "client_library", "program_environment"]
+
+GPU_VARIABLE = "PYPTX_DEVICE_GPU"  # name of the simulated GPU, for `pyptx.device`
 
 
 def client_library() -> Path:
@@ -30,9 +32,13 @@ def client_library() -> Path:
     return path
 
 
-def program_environment(socket: Path, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the environment of a program that is to use the device behind a socket."""
+def program_environment(socket: Path, gpu: str, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the environment of a program that is to use the device behind a socket.
+
+    Args:
+        gpu: name of the simulated GPU.
+    """
     folder = str(client_library().parent)
     before = environment.get("LD_LIBRARY_PATH")
     search = folder if not before else f"{folder}:{before}"
-    return {**environment, "LD_LIBRARY_PATH": search, VARIABLE: str(socket)}
+    return {**environment, "LD_LIBRARY_PATH": search, VARIABLE: str(socket), GPU_VARIABLE: gpu}

@@ -62,16 +62,21 @@ class Listener:
         """Serve clients until a process ends; return its exit status, 128 + n if signal n ended it."""
         ended = os.pidfd_open(process.pid)
         try:
-            while True:
-                ready, _, _ = select.select([self._socket, ended], [], [])
-                if self._socket in ready:
-                    self.accept()
-                if ended in ready:
-                    status = process.wait()
-                    return status if status >= 0 else 128 - status
-                _reap(process.pid)
+            self.serve_until_ready(ended, process.pid)
         finally:
             os.close(ended)
+        status = process.wait()
+        return status if status >= 0 else 128 - status
+
+    def serve_until_ready(self, file: int, program: int = 0) -> None:
+        """Serve clients until a file descriptor is readable; the exit status of `program` is left to the caller."""
+        while True:
+            ready, _, _ = select.select([self._socket, file], [], [])
+            if self._socket in ready:
+                self.accept()
+            if file in ready:
+                return
+            _reap(program)
 
     def checks(self) -> LaunchChecks:
         """Return the findings of the devices of all clients that have ended; wait a little for those that are ending."""

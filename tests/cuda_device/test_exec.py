@@ -59,6 +59,19 @@ def test_cuda_core_launches_a_kernel_that_nvrtc_compiled(execute):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("inside", [False, True], ids=["ordinary process", "under exec"])
+@pytest.mark.skipif(not (HERE / LIBRARY).exists(), reason="libcuda.so.1 was not built")
+def test_pyptx_device_simulates_a_gpu_in_its_process(execute, inside: bool):
+    program = [sys.executable, str(PROGRAMS / "in_process.py")]
+    done = (
+        execute("in_process.py")
+        if inside
+        else subprocess.run(program, capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+    )
+    assert done.stdout == "done\n", done.stderr
+
+
+@pytest.mark.slow
 def test_eight_threads_launch_a_thousand_kernels(execute):
     done = execute("threads.py")
     assert done.stdout == f"{7 + 1000 * 32}\n", done.stderr

@@ -1,4 +1,4 @@
-"""Times of calls on the simulated CUDA device, measured through cuda.bindings: python tests/benchmarks/cuda_device.py
+"""Times of calls on the simulated CUDA device, measured through cuda.bindings: python tests/benchmarks/cuda_driver.py
 
 Launches of one warp, synchronization, and copies between host and device.
 """
