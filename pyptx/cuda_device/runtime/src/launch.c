@@ -39,17 +39,31 @@ EXPORT int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, siz
     return SUCCESS;
 }
 
+// The largest block and grid of a device: threads of a block, then the sizes of block and grid. Read once, as each query is
+// a call to another process.
+enum { LIMITS = 7 };
+static struct { int known, values[LIMITS]; } limits_of[DEVICES];
+static pthread_mutex_t limits_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int device_limits(const int **limits) {
+    int device = current_device(), status = SUCCESS;
+    pthread_mutex_lock(&limits_lock);
+    for (int k = 0; k < LIMITS && !limits_of[device].known && !status; k++)
+        status = cuDeviceGetAttribute(&limits_of[device].values[k], k + 1, device);     // CUdevice_attribute 1 to 7
+    if (!status) limits_of[device].known = 1;
+    pthread_mutex_unlock(&limits_lock);
+    *limits = limits_of[device].values;
+    return status;
+}
+
 // The runtime reports grids and blocks that no device takes as an error of their own.
 static int check_configuration(struct dim3 grid, struct dim3 block) {
-    int device = current_device(), limit[7];
-    static const int attributes[7] = { 1, 2, 3, 4, 5, 6, 7 };      // threads of a block, and sizes of block and grid
-    for (int k = 0; k < 7; k++) {
-        int status = cuDeviceGetAttribute(&limit[k], attributes[k], device);
-        if (status) return status;
-    }
-    const unsigned given[7] = { 0, block.x, block.y, block.z, grid.x, grid.y, grid.z };
-    for (int k = 1; k < 7; k++) if (!given[k] || given[k] > (unsigned)limit[k]) return INVALID_CONFIGURATION;
-    return (u64)block.x * block.y * block.z > (u64)limit[0] ? INVALID_CONFIGURATION : SUCCESS;
+    const int *limits;
+    int status = device_limits(&limits);
+    if (status) return status;
+    const unsigned given[LIMITS] = { 0, block.x, block.y, block.z, grid.x, grid.y, grid.z };
+    for (int k = 1; k < LIMITS; k++) if (!given[k] || given[k] > (unsigned)limits[k]) return INVALID_CONFIGURATION;
+    return (u64)block.x * block.y * block.z > (u64)limits[0] ? INVALID_CONFIGURATION : SUCCESS;
 }
 
 static int launch(u64 function, struct dim3 grid, struct dim3 block, void **params, size_t shared_bytes, u64 stream,
