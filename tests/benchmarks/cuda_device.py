@@ -1,6 +1,6 @@
 """Times of calls, launches and copies of a CUDA C++ program under `pyptx exec`, with and without --check.
 
-    python tests/benchmarks/cuda_device.py
+python tests/benchmarks/cuda_device.py
 """
 
 from __future__ import annotations

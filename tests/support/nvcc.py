@@ -14,7 +14,7 @@ from pyptx.toolchain.locate import find
 
 __all__ = ["build"]
 
-SHARED = ("-cudart", "none", "-l:libcudart.so.13")  # the wheels have no libcudart.so, which -cudart shared needs
+SHARED = ("-cudart", "shared")
 CODE = ("-lineinfo", "-gencode", "arch=compute_90,code=compute_90")
 
 
@@ -33,7 +33,10 @@ def build(
     libraries = nvcc.parents[1] / "lib"
     if not nvcc.exists() or not (libraries / "libcudart.so.13").exists() or shutil.which("g++") is None:
         pytest.skip("needs the wheels nvidia-cuda-nvcc and nvidia-cuda-runtime, and g++")
-    command = [nvcc, "-std=c++17", *code, *options, *sources, "-o", output, f"-L{libraries}", *runtime]
+    link = output.parent / "libcudart.so"  # the name that -cudart shared looks for, which the wheels do not have
+    if not link.exists():
+        link.symlink_to(libraries / "libcudart.so.13")
+    command = [nvcc, "-std=c++17", *code, *options, *sources, "-o", output, f"-L{link.parent}", *runtime]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return output

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from math import prod
 
+from pyptx.analysis.occupancy import occupancy
 from pyptx.assembly import Assembly, compile_module
 from pyptx.cuda_device.server.devices import check_device
 from pyptx.cuda_device.server.errors import DriverError
@@ -15,7 +16,7 @@ from pyptx.errors import PtxError
 from pyptx.isa import targets
 from pyptx.toolchain.cubin_info import read_cubin_info
 
-__all__ = ["DEFAULT_SHARED_BYTES", "attribute", "dynamic_limit", "registers"]
+__all__ = ["DEFAULT_SHARED_BYTES", "attribute", "dynamic_limit", "registers", "resident_ctas"]
 
 DEFAULT_SHARED_BYTES = 48 << 10  # of a CTA without opt-in
 _PORTABLE_CLUSTER = 8
@@ -77,6 +78,20 @@ def _target(kernel: Kernel) -> str:
     return f"sm_{number}{wanted.suffix}"
 
 
+def resident_ctas(kernel: Kernel, threads: int, dynamic: int) -> int:
+    """Return the CTAs of a kernel that an SM holds at a time, with so many threads and bytes of dynamic shared memory."""
+    if not 0 < threads <= most_threads(kernel):
+        return 0
+    found = occupancy(
+        kernel.module.session.gpu.target,
+        threads=threads,
+        registers=registers(kernel),
+        shared_bytes=kernel.program.symbols.shared_bytes,
+        dynamic_shared_bytes=dynamic,
+    )
+    return found.blocks
+
+
 def dynamic_limit(kernel: Kernel) -> int:
     """Return the most dynamic shared memory that a launch may have, in bytes."""
     return kernel.settings.get(MAX_DYNAMIC, max(0, DEFAULT_SHARED_BYTES - kernel.program.symbols.shared_bytes))
@@ -100,9 +115,8 @@ def attribute(kernel: Kernel, number: int) -> int:
             return program.symbols.local_bytes
         case 4:
             return registers(kernel)
-        case 5:
-            major, minor = kernel.module.tree.version.major, kernel.module.tree.version.minor
-            return 10 * major + minor
+        case 5:  # the virtual architecture, compute_90: libraries choose their code by it
+            return targets.parse(kernel.module.tree.target.targets[0]).number
         case 6:
             return targets.parse(kernel.module.session.gpu.target).number
         case 7:

@@ -14,7 +14,7 @@ import numpy as np
 from pyptx.check.locations import text_lines
 from pyptx.cuda_device.server.errors import DriverError, code
 from pyptx.cuda_device.server.handlers import handles
-from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, dynamic_limit
+from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, dynamic_limit, resident_ctas
 from pyptx.cuda_device.server.kernel_time import kernel_seconds
 from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
@@ -95,6 +95,14 @@ class KernelLaunch:
                 f"{name}: {config.shared_bytes} bytes of dynamic shared memory; at most {dynamic_limit(self.kernel)}\n"
                 "hint: opt in to more with cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)",
             )
+        if config.cooperative:
+            room = resident_ctas(self.kernel, prod(config.block), config.shared_bytes) * session.gpu.sms
+            if prod(config.grid) > room:
+                raise DriverError(
+                    "COOPERATIVE_LAUNCH_TOO_LARGE",
+                    f"{name}: a cooperative launch of {prod(config.grid)} CTAs; the GPU holds {room} at a time\n"
+                    "hint: cuOccupancyMaxActiveBlocksPerMultiprocessor tells the number for each SM",
+                )
         most = _LARGEST_CLUSTER if self.kernel.settings.get(NON_PORTABLE) else _PORTABLE_CLUSTER
         if prod(config.cluster) > most:
             raise DriverError(

@@ -5,10 +5,9 @@ from __future__ import annotations
 import struct
 from math import prod
 
-from pyptx.analysis.occupancy import occupancy
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
-from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, most_threads, registers
+from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, most_threads, resident_ctas
 from pyptx.cuda_device.server.launches import decode_attributes
 from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
@@ -19,26 +18,11 @@ _CONFIG = struct.Struct("<7I4x2QI4x")
 _ATTRIBUTE_BYTES, _WARP = 72, 32
 
 
-def _blocks(session: Session, kernel: Kernel, threads: int, dynamic: int) -> int:
-    """Return the resident CTAs of a kernel on an SM."""
-    if not 0 < threads <= most_threads(kernel):
-        return 0
-    static = kernel.program.symbols.shared_bytes
-    found = occupancy(
-        session.gpu.target,
-        threads=threads,
-        registers=registers(kernel),
-        shared_bytes=static,
-        dynamic_shared_bytes=dynamic,
-    )
-    return found.blocks
-
-
 @handles("cuOccupancyMaxActiveBlocksPerMultiprocessor")
 def active_blocks(session: Session, handle: int, threads: int, dynamic: int) -> int:
     if threads <= 0:
         raise DriverError("INVALID_VALUE", f"occupancy of CTAs of {threads} threads")
-    return _blocks(session, session.get(handle, Kernel), threads, dynamic)
+    return resident_ctas(session.get(handle, Kernel), threads, dynamic)
 
 
 @handles("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags")
@@ -53,8 +37,8 @@ def potential_block(session: Session, handle: int, callback: int, dynamic: int, 
     kernel = session.get(handle, Kernel)
     most = min(limit or 1024, most_threads(kernel))
     sizes = [*range(most // _WARP * _WARP, 0, -_WARP)] or [most]
-    best = max(sizes, key=lambda threads: (_blocks(session, kernel, threads, dynamic) * threads, threads))
-    return _blocks(session, kernel, best, dynamic) * session.gpu.sms, best
+    best = max(sizes, key=lambda threads: (resident_ctas(kernel, threads, dynamic) * threads, threads))
+    return resident_ctas(kernel, best, dynamic) * session.gpu.sms, best
 
 
 @handles("cuOccupancyMaxPotentialBlockSizeWithFlags")
@@ -85,7 +69,7 @@ def _config(session: Session, data: bytes) -> tuple[int, int, tuple[int, int, in
 def potential_cluster(session: Session, handle: int, data: bytes) -> int:
     kernel = session.get(handle, Kernel)
     threads, dynamic, _ = _config(session, data)
-    if not _blocks(session, kernel, threads, dynamic):
+    if not resident_ctas(kernel, threads, dynamic):
         raise DriverError("INVALID_VALUE", f"{kernel.name}: a CTA of this size does not fit an SM")
     return 16 if kernel.settings.get(NON_PORTABLE) else 8
 
@@ -94,4 +78,4 @@ def potential_cluster(session: Session, handle: int, data: bytes) -> int:
 def active_clusters(session: Session, handle: int, data: bytes) -> int:
     kernel = session.get(handle, Kernel)
     threads, dynamic, cluster = _config(session, data)
-    return _blocks(session, kernel, threads, dynamic) * session.gpu.sms // prod(cluster)
+    return resident_ctas(kernel, threads, dynamic) * session.gpu.sms // prod(cluster)
