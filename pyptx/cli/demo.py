@@ -35,7 +35,7 @@ def add(subparsers: Any) -> None:
             summary,
             "pyptx demo",
             "pyptx demo -o first",
-            more="Two kernels are assembled, disassembled, run on the CPU simulator, and compared with NumPy. Prints their cost "
+            more="Three kernels are assembled, disassembled, run on the CPU simulator, and compared with NumPy. Prints their cost "
             "and writes the executed notebook and a standalone page for each kernel that links its Python, PTX, and SASS.",
         ),
     )
