@@ -46,11 +46,10 @@ class CoreBuildHook(BuildHookInterface):
         for library in build(script, platform, target):
             if not editable:
                 build_data["force_include"][str(library)] = (CORE / library.relative_to(target)).as_posix()
-        clients = load(root / CLIENT / "build_client.py").build_libraries(
-            root / CLIENT if editable else target / "client"
-        )
-        for client in clients if not editable else ():
-            build_data["force_include"][str(client)] = (CLIENT / "lib" / client.name).as_posix()
+        clients = load(root / CLIENT / "build_client.py")
+        for library in clients.build_libraries(root / CLIENT if editable else target / "client", platform):
+            if not editable:
+                build_data["force_include"][str(library)] = (CLIENT / "lib" / library.name).as_posix()
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
 

@@ -8,7 +8,6 @@ Standard library only, loaded by path from the build hook, like pyptx/sim/core/b
 from __future__ import annotations
 
 import hashlib
-import platform
 import sys
 from importlib import util
 from pathlib import Path
@@ -20,7 +19,8 @@ HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "src"
 LIBRARY = Path("lib", "libcuda.so.1")  # in the package; the file name is the one that programs load
 
-TARGETS = {"x86_64": "x86_64-linux-gnu.2.17", "aarch64": "aarch64-linux-gnu.2.17"}
+# platform tag of a wheel -> the compiler's name; others have no such programs, or need another C library
+TARGETS = {"manylinux_2_17_x86_64": "x86_64-linux-gnu.2.17", "manylinux_2_17_aarch64": "aarch64-linux-gnu.2.17"}
 FLAGS = (
     "-std=gnu11 -O2 -shared -fPIC -fvisibility=hidden -fno-sanitize=all -fno-strict-aliasing -pthread "
     "-Wall -Wno-unused-function -g0 -s -Wl,-soname,libcuda.so.1"
@@ -29,7 +29,11 @@ FLAGS = (
 
 def host_target() -> str | None:
     """Return the compiler's name of this machine; None if the library cannot run here."""
-    return TARGETS.get(platform.machine()) if platform.system() == "Linux" else None
+    return TARGETS.get(_build_core().host_wheel() or "")
+
+
+def _build_core() -> Any:
+    return _load("../sim/core/build_core")
 
 
 def source_hash() -> str:
@@ -41,18 +45,16 @@ def source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def build_client(out_dir: Path) -> Path | None:
-    """Compile the library into `out_dir`/lib and return its path; None on other systems than Linux.
+def build_client(out_dir: Path, target: str) -> Path:
+    """Compile the library into `out_dir`/lib and return its path.
 
+    Args:
+        target: the compiler's name of the machine, of `TARGETS`.
     Raises:
         RuntimeError: the `ziglang` package is missing or the compilation failed; the message has the compiler's output.
     """
-    import subprocess
     import tempfile
 
-    target = host_target()
-    if target is None:
-        return None
     output = out_dir / LIBRARY
     output.parent.mkdir(parents=True, exist_ok=True)
     table, codes, stubs = _load("entry_points"), _load("error_codes"), _load("stubs")
@@ -64,24 +66,25 @@ def build_client(out_dir: Path) -> Path | None:
             f'-DSOURCE_HASH="{source_hash()}"',
             f"-DDRIVER_VERSION={table.DRIVER_VERSION}",
         ]
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", target, *FLAGS, *identities]
-        command += [f"-I{generated}", f"-I{SOURCES}", str(SOURCES / "libcuda.c"), "-o", str(output)]
-        done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"libcuda.so.1 of the simulated device did not compile:\n{done.stderr.strip()}")
+        arguments = ["-target", target, *FLAGS, *identities, f"-I{generated}", f"-I{SOURCES}"]
+        arguments += [str(SOURCES / "libcuda.c"), "-o", str(output)]
+        _build_core().zig_cc(arguments, "libcuda.so.1 of the simulated device")
     return output
 
 
-def build_libraries(out_dir: Path) -> list[Path]:
-    """Compile libcuda.so.1 and libcudart.so.13 into `out_dir`/lib; return their paths, none on other systems than Linux.
+def build_libraries(out_dir: Path, platform: str | None = None) -> list[Path]:
+    """Compile libcuda.so.1 and libcudart.so.13 into `out_dir`/lib; return their paths, none where they cannot run.
 
+    Args:
+        platform: platform tag of a wheel; default: that of this machine.
     Raises:
         RuntimeError: as `build_client`.
     """
-    client, target = build_client(out_dir), host_target()
-    if client is None or target is None:
+    target = host_target() if platform is None else TARGETS.get(platform)
+    if target is None:
         return []
-    return [client, _load("runtime/build_runtime").build_runtime(out_dir, target, client)]
+    client = build_client(out_dir, target)
+    return [client, _load("runtime/build_runtime").build_runtime(out_dir, target, client, _build_core().zig_cc)]
 
 
 def _load(name: str) -> Any:

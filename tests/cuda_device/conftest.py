@@ -10,19 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from pyptx.cuda_device.build_client import HERE, LIBRARY, host_target
+from pyptx.cuda_device.build_client import HERE, host_target
 
 PROGRAMS = Path(__file__).parent / "programs"
 SECONDS = 120
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs the client library where it cannot run or was not built."""
-    reason = "needs Linux" if host_target() is None else "libcuda.so.1 was not built: pyptx/cuda_device/build_client.py"
-    if host_target() is None or not (HERE / LIBRARY).exists():
+    """Skip what needs the client library where it cannot run; where it was not built, these tests fail."""
+    if host_target() is None:
         for item in items:
             if "execute" in getattr(item, "fixturenames", ()):
-                item.add_marker(pytest.mark.skip(reason=reason))
+                item.add_marker(pytest.mark.skip(reason="needs Linux with glibc"))
 
 
 @pytest.fixture

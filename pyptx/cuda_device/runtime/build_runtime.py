@@ -5,9 +5,9 @@ Standard library only, loaded by path from the build hook, like `build_client.py
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from importlib import util
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,13 @@ FLAGS = (
 VERSIONS = "libcudart.so.13 { global: cuda*; __cuda*; local: *; };\n"  # programs ask for this version of each symbol
 
 
-def build_runtime(out_dir: Path, target: str, driver: Path) -> Path:
+def build_runtime(out_dir: Path, target: str, driver: Path, compile_c: Callable[[Sequence[str], str], None]) -> Path:
     """Compile the library into `out_dir`/lib and return its path.
 
     Args:
         target: the compiler's name of the machine, from `build_client.host_target`.
         driver: libcuda.so.1 to link with.
+        compile_c: `zig_cc` of build_core.py.
     Raises:
         RuntimeError: the `ziglang` package is missing or the compilation failed; the message has the compiler's output.
     """
@@ -40,12 +41,10 @@ def build_runtime(out_dir: Path, target: str, driver: Path) -> Path:
         generated = Path(name)
         (generated / "stubs.inc").write_text(stubs.c_source(table.runtime_functions(), errors.ERRORS), encoding="utf-8")
         (generated / "versions").write_text(VERSIONS, encoding="utf-8")
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", target, *FLAGS, f"-I{generated}", f"-I{SOURCES}"]
-        command += [f"-Wl,--version-script={generated / 'versions'}", "-Wl,-rpath,$ORIGIN"]
-        command += [str(SOURCES / "libcudart.c"), str(driver), "-o", str(output)]
-        done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"libcudart.so.13 of the simulated device did not compile:\n{done.stderr.strip()}")
+        arguments = ["-target", target, *FLAGS, f"-I{generated}", f"-I{SOURCES}"]
+        arguments += [f"-Wl,--version-script={generated / 'versions'}", "-Wl,-rpath,$ORIGIN"]
+        arguments += [str(SOURCES / "libcudart.c"), str(driver), "-o", str(output)]
+        compile_c(arguments, "libcudart.so.13 of the simulated device")
     return output
 
 

@@ -11,6 +11,7 @@ import hashlib
 import os
 import platform
 import sys
+from collections.abc import Sequence
 from functools import cache
 from importlib import util
 from pathlib import Path
@@ -27,6 +28,7 @@ __all__ = [
     "identity",
     "library_name",
     "sources",
+    "zig_cc",
 ]
 
 HERE = Path(__file__).resolve().parent
@@ -138,14 +140,13 @@ def sources() -> list[Path]:
     return sorted(SOURCES.rglob("*.c"))
 
 
-def build_core(out_dir: Path, targets: list[str] | None = None) -> list[Path]:
+def build_core(out_dir: Path, targets: Sequence[str] | None = None) -> list[Path]:
     """Compile the core for each target (default: those of this machine) into `out_dir` and return the files written.
 
     Raises:
         RuntimeError: the `ziglang` package is missing or a compilation failed; the message holds the compiler's output.
     """
-    import subprocess  # late: the simulator needs only the names in this file
-    import tempfile
+    import tempfile  # late: the simulator needs only the names in this file
 
     out_dir.mkdir(parents=True, exist_ok=True)
     built = []
@@ -154,11 +155,7 @@ def build_core(out_dir: Path, targets: list[str] | None = None) -> list[Path]:
         for target in host_targets() if targets is None else targets:
             triple, cpu, _ = TARGETS[target]
             output = out_dir / library_name(target)
-            command = [
-                sys.executable,
-                "-m",
-                "ziglang",
-                "cc",
+            arguments = [
                 "-target",
                 triple,
                 f"-mcpu={cpu}",
@@ -172,11 +169,24 @@ def build_core(out_dir: Path, targets: list[str] | None = None) -> list[Path]:
                 "-o",
                 str(output),
             ]
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode:
-                raise RuntimeError(f"the simulator core did not compile for {target}:\n{done.stderr.strip()}")
+            zig_cc(arguments, f"the simulator core for {target}")
             built.append(output)
     return built
+
+
+def zig_cc(arguments: Sequence[str], what: str) -> None:
+    """Run the C compiler of the `ziglang` package.
+
+    Args:
+        what: what is compiled, for the message.
+    Raises:
+        RuntimeError: `ziglang` is missing or the compilation failed; the message holds the compiler's output.
+    """
+    import subprocess
+
+    done = subprocess.run([sys.executable, "-m", "ziglang", "cc", *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{what} did not compile:\n{done.stderr.strip()}")
 
 
 if __name__ == "__main__":
