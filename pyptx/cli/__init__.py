@@ -142,7 +142,7 @@ def _message(error: PtxError | OSError) -> str:
 
 def _written(arguments: argparse.Namespace) -> Iterator[Path]:
     """Yield the files that the subcommand will write, so that they can be checked before it runs."""
-    for name in ("output", "out", "save", "sarif"):
+    for name in ("output", "out", "save", "sarif", "trace"):
         given = getattr(arguments, name, None)
         yield from given if isinstance(given, list) else [given] if given and arguments.run is not demo.run else []
 

@@ -48,6 +48,12 @@ def add(subparsers: Any) -> None:
         help="watch every access of every launch, and report races, missing waits and fences",
     )
     command.add_argument("--sarif", metavar="FILE", type=Path, help="with --check: write the findings as SARIF 2.1.0")
+    command.add_argument(
+        "--trace",
+        metavar="FILE",
+        type=Path,
+        help="write calls (measured), copies and kernels (modeled) as a trace for chrome://tracing or Perfetto",
+    )
     command.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM ...", help="program and its arguments")
     command.set_defaults(run=run)
 
@@ -61,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not command:
         raise CommandError("no program is given: pyptx exec PROGRAM ...")
     checked = arguments.check or arguments.sarif is not None
-    with Listener(gpu(arguments.arch), arguments.schedule, checked) as listener:
+    with Listener(gpu(arguments.arch), arguments.schedule, checked, arguments.trace is not None) as listener:
         environment = program_environment(listener.path, listener.gpu.name)
         try:
             process = subprocess.Popen(command, env=environment)
@@ -71,6 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
         before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program decides what an interrupt means
         try:
             status = listener.serve_until(process)
+            if checked or arguments.trace is not None:
+                listener.wait_for_devices()
+            if arguments.trace is not None:
+                arguments.trace.write_text(json.dumps(listener.trace()), encoding="utf-8")
             return _checked_status(listener, arguments.sarif, status) if checked else status
         finally:
             signal.signal(signal.SIGINT, before)

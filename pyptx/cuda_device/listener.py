@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 from pyptx.analysis.gpus import Gpu
 from pyptx.cuda_device.entry_points import identity
@@ -25,6 +26,7 @@ from pyptx.cuda_device.server.connection import Connection
 from pyptx.cuda_device.server.device_memory import BASE, DeviceMemory
 from pyptx.cuda_device.server.dispatch import handle, serve
 from pyptx.cuda_device.server.session import Options, Session
+from pyptx.cuda_device.server.tracing import joined
 
 __all__ = ["VARIABLE", "Listener"]
 
@@ -39,13 +41,13 @@ class Listener:
 
     Args:
         gpu: the simulated GPU.
-        schedule, check: as in `Options`.
+        schedule, check, trace: as in `Options`.
     """
 
-    def __init__(self, gpu: Gpu, schedule: str = "eager", check: bool = False):
+    def __init__(self, gpu: Gpu, schedule: str = "eager", check: bool = False, trace: bool = False):
         self.gpu = gpu
         self._folder = tempfile.TemporaryDirectory(prefix="pyptx-device-")  # readable by its owner only
-        self.options = Options(schedule, check, Path(self._folder.name))
+        self.options = Options(schedule, check, Path(self._folder.name), trace)
         self.path = self.options.folder / "socket"
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.bind(str(self.path))
@@ -78,8 +80,8 @@ class Listener:
                 return
             _reap(program)
 
-    def checks(self) -> LaunchChecks:
-        """Return the findings of the devices of all clients that have ended; wait a little for those that are ending."""
+    def wait_for_devices(self) -> None:
+        """Wait a little for the devices that are ending, as their clients have ended."""
         ends = time.monotonic() + _PATIENCE_S
         while time.monotonic() < ends:
             try:
@@ -87,7 +89,14 @@ class Listener:
                     time.sleep(0.01)
             except ChildProcessError:
                 break
+
+    def checks(self) -> LaunchChecks:
+        """Return the findings of the devices of all clients that have ended; after `wait_for_devices`."""
         return collect_checks(self.options.folder)
+
+    def trace(self) -> dict[str, Any]:
+        """Return the trace of all clients that have ended, as JSON; after `wait_for_devices`."""
+        return joined(self.options.folder)
 
     def accept(self) -> None:
         """Accept a client and fork the process of its device."""
@@ -133,6 +142,8 @@ def _serve_client(stream: socket.socket, gpu: Gpu, options: Options) -> None:
     finally:
         if session.checks is not None:
             session.checks.write(options.folder)
+        if session.trace is not None:
+            session.trace.write(options.folder)
 
 
 def _end_with(stream: socket.socket, session: Session) -> None:

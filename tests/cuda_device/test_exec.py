@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -114,3 +115,17 @@ def test_a_client_without_a_device_is_told_how_to_start_one(execute):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.stdout == "100\n"
     assert "pyptx exec PROGRAM" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_trace_has_calls_copies_and_kernels(execute, tmp_path: Path):
+    done = execute("first_program.py", "--trace", str(tmp_path / "trace.json"))
+    assert done.returncode == 0, done.stderr
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    rows = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+    shown = {(rows[event["pid"]].split(" of ")[0], event["name"]) for event in events if event["ph"] == "X"}
+    assert ("calls (measured)", "cuLaunchKernel") in shown
+    assert ("H200 SXM (modeled)", "saxpy (4, 1, 1) x (256, 1, 1)") in shown
+    assert ("H200 SXM (modeled)", "copy of 4,000 bytes over the link") in shown
+    failed = [e["args"]["status"] for e in events if e["ph"] == "X" and e["name"] == "cuMemAlloc_v2"]
+    assert 700 in failed

@@ -75,7 +75,7 @@ def test_the_driver_refuses_what_we_refuse(box, options, device, monkeypatch):
 
 def launch(program, m: TensorMap, bytes_: int, coordinates) -> np.ndarray:
     """Shared memory after a load, as `loading` copies it out."""
-    text = emit(program.module).replace(HEAD.format(target="sm_100a").splitlines()[1], ".target sm_90a")
+    text = emit(program.module).replace(HEAD.format(target="sm_100a").splitlines()[1], ".target sm_90")
     module = done(driver.cuModuleLoadData(text.encode() + b"\0"))
     function = done(driver.cuModuleGetFunction(module, b"k"))
     base = np.asarray(m.source)

@@ -30,6 +30,12 @@ class Copy:
     over_link: bool
     kind = 1
 
+    @property
+    def label(self) -> str:
+        return f"copy of {self.box[2] * self.box[3] * self.box[4]:,} bytes" + (
+            " over the link" if self.over_link else ""
+        )
+
     def run(self, session: Session) -> None:
         session.connection.copy(session.thread, self.box)
 
@@ -49,6 +55,7 @@ class Fill:
     height: int
     pitch: int
     kind = 2
+    label = "fill"
 
     def run(self, session: Session) -> None:
         kind = {1: np.uint8, 2: np.uint16, 4: np.uint32}[self.item]

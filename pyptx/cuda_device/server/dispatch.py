@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from struct import Struct
 from typing import Any, NamedTuple
@@ -34,6 +35,7 @@ from pyptx.cuda_device.server.session import Session
 
 __all__ = ["serve"]
 
+_SHOWN = {"pyptxLaunch": "cuLaunchKernel", "pyptxParameters": "layout of the parameters"}
 _NOTHING = (1 << 64) - 1  # length of a blob whose pointer is null
 _WORDS = {name: letter for name, (_, letter) in SCALARS.items()}
 
@@ -76,6 +78,7 @@ def handle(session: Session, request: Request) -> None:
     call = CALLS[request.function]
     before = session.context, session.thread
     session.context, session.thread = request.context, request.thread
+    began, status = time.perf_counter() if session.trace is not None else 0.0, 0
     try:
         if call.entry.place == "server":
             context = session.get_context(request.context)
@@ -84,10 +87,12 @@ def handle(session: Session, request: Request) -> None:
         result = call.handler(session, *_arguments(call, request.payload))
         payload = _results(call, result)
     except _Sticky as sticky:
-        session.connection.reply(sticky.number)
+        status = sticky.number
+        session.connection.reply(status)
     except DriverError as error:
         report(call, error)
-        session.connection.reply(error.code)
+        status = error.code
+        session.connection.reply(status)
     except (ClosedError, KeyboardInterrupt):
         raise
     except Exception as error:  # a defect of this package must not end the program that runs on it
@@ -97,6 +102,8 @@ def handle(session: Session, request: Request) -> None:
     else:
         session.connection.reply(0, payload)
     finally:
+        if session.trace is not None:
+            session.trace.call(_SHOWN.get(call.entry.symbol, call.entry.symbol), request.thread, began, status)
         session.context, session.thread = before
 
 

@@ -34,6 +34,7 @@ class GraphExec:
     flags: int
     steps: list[tuple[Node, Any]] = field(default_factory=list)
     kind = CHILD
+    label = "graph"
 
     def run(self, session: Session) -> None:
         for _, operation in self.steps:
@@ -55,6 +56,7 @@ class EventNode:
 
     event: Event
     kind: int
+    label = "event"
 
     def run(self, session: Session) -> None:
         if self.kind == RECORD_EVENT:

@@ -74,6 +74,10 @@ class KernelLaunch:
     counters: Counters | None = field(default=None, repr=False)
     kind = 0
 
+    @property
+    def label(self) -> str:
+        return f"{self.kernel.name} {self.config.grid} x {self.config.block}"
+
     def check(self, session: Session) -> None:
         """Raise DriverError where the driver refuses the launch."""
         name, key = self.kernel.name, (self.kernel.handle, self.config)

@@ -16,6 +16,7 @@ from pyptx.cuda_device.server.device_memory import DeviceMemory
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_nodes import Capture
 from pyptx.cuda_device.server.object_places import ObjectPlaces
+from pyptx.cuda_device.server.tracing import Trace
 from pyptx.sim.memory.address_space import Buffer, Segment
 
 __all__ = ["Context", "Options", "Session"]
@@ -32,11 +33,13 @@ class Options:
         schedule: schedule of asynchronous operations, as for `sim.launch`.
         check: run the sanitizer on every launch.
         folder: private folder of the running `pyptx exec`.
+        trace: write a trace of calls and work into it.
     """
 
     schedule: str = "eager"
     check: bool = False
     folder: Path = Path()
+    trace: bool = False
 
 
 @dataclass(eq=False)
@@ -66,6 +69,7 @@ class Session:
         primary: the primary context; None before it is retained.
         retained: references to the primary context.
         runs_kernel: True while a kernel runs.
+        trace: None without `pyptx exec --trace`.
         checks: findings of the launches; None unless they are checked.
     """
 
@@ -77,6 +81,7 @@ class Session:
         self.context = self.thread = 0
         self.primary: Context | None = None
         self.primary_flags = self.retained = 0
+        self.trace = Trace(gpu.name) if options.trace else None
         self.runs_kernel = False
         self.admitted: dict[Any, int] = {}  # launches whose sizes were checked, with the bytes of their arguments
         self.current_pool = 0  # handle of the pool that cuMemAllocAsync uses; 0: the default one

@@ -32,6 +32,11 @@ class Operation(Protocol):
 
     kind: int
 
+    @property
+    def label(self) -> str:
+        """Name in traces."""
+        ...
+
     def run(self, session: Session) -> None:
         """Carry it out."""
         ...
@@ -98,7 +103,10 @@ def submit(session: Session, handle: int, operation: Operation) -> None:
         capture.frontiers[stream.handle] = [node]
         return
     operation.run(session)
-    stream.time = _ready(session, stream) + operation.seconds(session)
+    began, seconds = _ready(session, stream), operation.seconds(session)
+    stream.time = began + seconds
+    if session.trace is not None:
+        session.trace.work(operation.label, stream.handle, began, seconds)
 
 
 def _valid(capture: Capture) -> Capture:
@@ -291,6 +299,7 @@ class HostCall:
     data: int
     stream: int | None = None
     kind = 3
+    label = "host function"
 
     def run(self, session: Session) -> None:
         session.call_host(self.function, self.data, self.stream)

@@ -23,6 +23,7 @@ class ValueWrite:
     value: int
     size: int
     kind = _BATCH_MEM_OP
+    label = "write of a value"
 
     def run(self, session: Session) -> None:
         data = (self.value & (1 << 8 * self.size) - 1).to_bytes(self.size, "little")
@@ -41,6 +42,7 @@ class ValueWait:
     size: int
     condition: int
     kind = _BATCH_MEM_OP
+    label = "wait for a value"
 
     def run(self, session: Session) -> None:
         found = int.from_bytes(session.memory.view(self.address, self.size).tobytes(), "little")
