@@ -13,6 +13,7 @@ import { ITranslator, nullTranslator } from "@jupyterlab/translation";
 
 import { addCommands, IDS, PALETTE } from "./commands.js";
 import { followEdits } from "./celledits.js";
+import { addCellLinks, followViews } from "./celllinks.js";
 import { addFindings, followReports } from "./findings.js";
 import { addDocuments, pathOf } from "./documents.js";
 import { addCompletions, addLanguages, followCells } from "./languages.js";
@@ -38,6 +39,7 @@ const editors: JupyterFrontEndPlugin<void> = {
     addLanguages(languages, view => pathOf(app.shell, view.dom), trans);
     addDocuments(app.docRegistry, trans);
     addMargin(extensions, notebooks, trans);
+    addCellLinks(extensions);
     if (notebooks) {
       followCells(notebooks, languages);
       followWidgets(notebooks);
@@ -45,6 +47,7 @@ const editors: JupyterFrontEndPlugin<void> = {
       addFindings(extensions, notebooks);
       addTyping(extensions, notebooks, trans);
       followReports(notebooks);
+      followViews(notebooks);
     }
     if (completions) addCompletions(completions);
   },

@@ -9,7 +9,7 @@ import type { INotebookTracker } from "@jupyterlab/notebook";
 import type { TranslationBundle } from "@jupyterlab/translation";
 import { h } from "pyptx-renderer/dom.js";
 
-import { compiledLines, marks, placed, type Linked, type Mark } from "./logic/marks.js";
+import { compiledLines, costText, marks, placed, type Linked, type Mark } from "./logic/marks.js";
 import { preferences } from "./preferences.js";
 import { viewOf, viewsIn } from "./view.js";
 
@@ -27,10 +27,14 @@ class Numbers extends GutterMarker {
     const { mark, stale } = this.at, { trans } = this;
     const words = [trans._n("%1 machine instruction", "%1 machine instructions", mark.sass),
                    trans._n("at most %1 live register", "at most %1 live registers", mark.live)];
+    if (mark.issues) words.push(trans.__("%1 SASS instructions issued", mark.issues));
+    if (mark.modeled) words.push(trans.__("%1 % of the modeled time", (mark.modeled / 1e4).toFixed(1)));
+    const stalls = mark.views.find(view => view.stalls)?.stalls, cost = costText(mark);
+    if (stalls) words.push(trans.__("stalls: %1", stalls));
     if (mark.views.length > 1) words.push(...mark.views.map(view => `${view.title}: ${view.sass}, ${view.live}`));
     words.push(stale ? trans.__("The cell has changed: run it again") : trans.__("Click to show them"));
     const bar = h("div.pyptx-mark", { title: words.join("\n"), "data-stale": stale || null },
-                  h("span", {}, String(mark.sass)), h("span", {}, String(mark.live)));
+                  h("span", {}, String(mark.sass)), h("span", {}, String(mark.live)), cost ? h("span.pyptx-mark-cost", {}, cost) : null);
     bar.style.setProperty("--pyptx-share", `${Math.round(100 * mark.sass / this.most)}%`);
     return bar;
   }

@@ -4,8 +4,9 @@ declare module "pyptx-renderer/renderer.js" {
   export interface Drawn {
     destroy(): void;
     select?(pane: string, row: number): void;
+    point?(pane: string | null, row: number): void;
   }
-  export function mount(element: HTMLElement, data: object, options?: { fill?: boolean; height?: number; actions?: Record<string, (...values: never[]) => Promise<object>> }): Drawn;
+  export function mount(element: HTMLElement, data: object, options?: { fill?: boolean; height?: number; hidden?: string[]; pointed?: (lines: [string, number][]) => void; actions?: Record<string, (...values: never[]) => Promise<object>> }): Drawn;
 }
 
 declare module "pyptx-renderer/packed.js" {

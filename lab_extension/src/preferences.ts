@@ -13,6 +13,8 @@ class Preferences {
   diagnosticsDelay = 500;
   typing = true;
   typingDelay = 700;
+  cellLinks = true;
+  cellPane = false;
   readonly changed = new Signal<this, void>(this);
 
   async follow(registry: ISettingRegistry): Promise<void> {
@@ -22,8 +24,8 @@ class Preferences {
   }
 
   private read(settings: ISettingRegistry.ISettings): void {
-    const { panes, colors, margin, diagnostics, diagnosticsDelay, typing, typingDelay } = settings.composite;
-    Object.assign(this, { panes, colors, margin, diagnostics, diagnosticsDelay, typing, typingDelay });
+    const { panes, colors, margin, diagnostics, diagnosticsDelay, typing, typingDelay, cellLinks, cellPane } = settings.composite;
+    Object.assign(this, { panes, colors, margin, diagnostics, diagnosticsDelay, typing, typingDelay, cellLinks, cellPane });
     this.changed.emit();
   }
 }

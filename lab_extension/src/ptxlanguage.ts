@@ -10,6 +10,7 @@ import { check } from "./api.js";
 import { ptxOf, targetOf } from "./logic/cells.js";
 import { squiggles } from "./logic/diagnostics.js";
 import { complete, hover, type Help } from "./logic/ptx.js";
+import { hoverPython } from "./logic/python.js";
 import { ptxTokenizer } from "./logic/tokens.js";
 import { preferences } from "./preferences.js";
 
@@ -27,6 +28,12 @@ const help = hoverTooltip((view, position): Tooltip | null => {
   const found = hover(isa, line.text, position - line.from);
   return found && { pos: line.from + found.from, end: line.from + found.to, above: true, create: () => ({ dom: bubble(found) }) };
 });
+
+/** Help for `ptx.inst` in Python. */
+export function pythonHelp(view: EditorView, position: number): Tooltip | null {
+  const line = view.state.doc.lineAt(position), found = hoverPython(isa, line.text, position - line.from);
+  return found && { pos: line.from + found.from, end: line.from + found.to, above: true, create: () => ({ dom: bubble(found) }) };
+}
 
 /** problem: called once if the server cannot check. */
 function findings(problem: (error: unknown) => void) {

@@ -50,6 +50,11 @@ export class View extends Widget {
     if (this.isAttached) this.draw();
   }
 
+  /** Highlight the links of a line, or with null none. */
+  point(pane: string | null, row: number): void {
+    this.drawn?.point?.(pane, row);
+  }
+
   /** Pin a line and scroll to its links. */
   select(pane: string, row: number): void {
     this.drawn?.select?.(pane, row);
@@ -78,7 +83,9 @@ export class View extends Widget {
     if (!this.data) return;
     this.drawn?.destroy();
     this.node.replaceChildren();
-    this.drawn = mount(this.node, withPanes(this.data), this.data.kind === "roofline" ? { fill: this.fill, actions } : { fill: this.fill });
+    const hidden = preferences.cellPane && !this.fill && inCell(this.data) ? ["python"] : [];
+    const pointed = (lines: [string, number][]) => { this.node.dispatchEvent(new CustomEvent("pyptx-point", { bubbles: true, detail: lines })); };
+    this.drawn = mount(this.node, withPanes(this.data), this.data.kind === "roofline" ? { fill: this.fill, actions } : { fill: this.fill, pointed, hidden });
   }
 
   // Suppress the notebook's shortcuts for plain keys while the view has the focus (x would cut the cell). The attribute must
@@ -93,4 +100,10 @@ export class View extends Widget {
 function withPanes(data: ViewData): ViewData {
   const chosen = (data.panes ?? []).filter(pane => preferences.panes.includes(pane));
   return data.panes?.length === 3 && chosen.length ? { ...data, panes: chosen } : data;
+}
+
+/** Whether all Python of a linked view is in cells. */
+function inCell(data: ViewData): boolean {
+  const sections = data.kind === "linked" ? (data as ViewData & { python: { sections: { file: string }[] } }).python.sections : [];
+  return sections.length > 0 && sections.every(({ file }) => file === "notebook cell" || file.startsWith("Cell In["));
 }

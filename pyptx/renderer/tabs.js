@@ -41,6 +41,6 @@ export function mount(element, data, options = {}) {
   element.append(root);
   show("code");
   return { destroy() { Object.values(drawn).forEach(view => view.destroy()); root.remove(); }, show,
-           select: (pane, row) => { show("code"); drawn.code.select(pane, row); }, links: () => drawn.code.links(),
+           select: (pane, row) => { show("code"); drawn.code.select(pane, row); }, point: (pane, row) => drawn.code?.point(pane, row), links: () => drawn.code.links(),
            go: name => { show("code"); drawn.code.go(name); } };
 }

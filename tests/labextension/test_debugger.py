@@ -98,6 +98,32 @@ def test_memory_is_chosen_and_the_reason_of_a_refusal_is_said(debugged):
     assert lab.complaints == []
 
 
+MEASURE = """
+const done = arguments[arguments.length - 1], root = [...document.querySelectorAll('.pyptx-debug')].find(e => !e.closest('.pyptx-output'));
+const count = root.querySelector('.pyptx-count'), list = root.querySelector('.pyptx-ptx .pyptx-list'), times = [];
+list.focus();
+let started = 0;
+const watch = new MutationObserver(() => requestAnimationFrame(() => {
+  times.push(performance.now() - started);
+  if (times.length >= 20) { watch.disconnect(); done(times); } else setTimeout(go, 30);
+}));
+watch.observe(count, {childList: true, characterData: true, subtree: true});
+const go = () => { started = performance.now(); list.dispatchEvent(new KeyboardEvent('keydown', {key: 's', bubbles: true})); };
+go();
+"""
+STEP_LIMIT_MS = 150
+
+
+def test_a_step_is_shown_within_its_budget(debugged):
+    """From the key to the drawn state, the median of 20; measured idle, where a loaded machine takes longer."""
+    lab = debugged
+    lab.js(f"{WIDGET}.querySelector('[data-act=rewind]').click()")
+    lab.wait(f"return {WIDGET}.querySelector('.pyptx-count').innerText === 'step 0'")
+    times = sorted(lab.chrome.execute_async_script(MEASURE))
+    print("step in the widget, ms:", [round(time) for time in times])
+    assert times[len(times) // 2] < 5 * STEP_LIMIT_MS
+
+
 def test_it_follows_a_cell_and_stays_when_the_kernel_is_gone(debugged):
     lab = debugged
     before = step(lab)

@@ -4,10 +4,11 @@ import { bodyOf } from "./cells.js";
 
 /**
  * @typedef {{file: string, start: number, count: number}} Section
- * @typedef {{kind: string, title: string, python: {sections: Section[], text: string[], line: number[], sass: number[], live: number[]},
- *            ptx: {text: string[], sass: number[], live: number[]}}} Linked
- * @typedef {{view: number, pane: "python" | "ptx", row: number, title: string, sass: number, live: number}} Origin
- * @typedef {{line: number, text: string, sass: number, live: number, views: Origin[]}} Mark
+ * @typedef {{kind: string, title: string, stacks?: number[][], python: Columns & {sections: Section[], line: number[]},
+ *            ptx: Columns & {stack?: number[]}, sass?: {ptx: number[], modeled?: number[], stalls?: string[]}}} Linked
+ * @typedef {{text: string[], sass: number[], live: number[], issues?: number[], modeled?: number[]}} Columns
+ * @typedef {{view: number, pane: "python" | "ptx", row: number, title: string, sass: number, live: number, issues: number, modeled: number, stalls: string}} Origin
+ * @typedef {{line: number, text: string, sass: number, live: number, issues: number, modeled: number, views: Origin[]}} Mark
  * @typedef {{line: number, text: string, row: number, pane: "python" | "ptx"}} Row
  */
 
@@ -42,14 +43,35 @@ export function marks(views, count, source) {
     for (const { line, text, row, pane } of rowsOf(data, count, source)) {
       const sass = data[pane].sass[row], live = data[pane].live[row];
       if (!sass) continue;
-      const mark = found.get(line) ?? { line, text, sass: 0, live: 0, views: [] };
+      const issues = data[pane].issues?.[row] ?? 0, modeled = data[pane].modeled?.[row] ?? 0;
+      const mark = found.get(line) ?? { line, text, sass: 0, live: 0, issues: 0, modeled: 0, views: [] };
       mark.sass += sass;
       mark.live = Math.max(mark.live, live);
-      mark.views.push({ view, pane, row, title: data.title, sass, live });
+      mark.issues += issues;
+      mark.modeled = Math.max(mark.modeled, modeled);
+      mark.views.push({ view, pane, row, title: data.title, sass, live, issues, modeled, stalls: modeled ? stallsOf(data, pane, row) : "" });
       found.set(line, mark);
     }
   });
   return [...found.values()].sort((a, b) => a.line - b.line);
+}
+
+/** The reasons of stalls of the machine instruction of a line that takes the most modeled time; "" where none is known. @param {Linked} data @param {"python" | "ptx"} pane @param {number} row */
+export function stallsOf(data, pane, row) {
+  const { sass, ptx, stacks = [] } = data;
+  if (!sass?.stalls?.length) return "";
+  let most = 0, text = "";
+  sass.ptx.forEach((owner, at) => {
+    const mine = owner >= 0 && (pane === "ptx" ? owner === row : stacks[ptx.stack?.[owner] ?? -1]?.includes(row)), time = sass.modeled?.[at] ?? 0;
+    if (mine && time > most && sass.stalls?.[at]) { most = time; text = sass.stalls[at]; }
+  });
+  return text;
+}
+
+/** The third number of a line's mark: its share of the modeled time, else the instructions it issued; "" where neither is known. @param {Mark} mark */
+export function costText({ modeled, issues }) {
+  if (modeled) return `${Math.round(modeled / 1e4)}%`;
+  return issues >= 1e6 ? `${Math.round(issues / 1e6)}M` : issues >= 1e4 ? `${Math.round(issues / 1e3)}k` : issues ? String(issues) : "";
 }
 
 /** Lines of the cell as they were compiled, by line of the source; what staleness is judged by. @param {Linked[]} views @param {number | null} count @param {string} source */

@@ -26,16 +26,18 @@ const ALL = 3000;                 // up to this many lines in all panes, all are
  * options.fill: use the whole height of the window; options.height: pixels of the panes (default: height of the lines, at most 520);
  * options.state: of `stateOf`, restored; options.share(state): makes the button *Share*, which calls it;
  * options.pinned(name): called with the anchor of the pinned line (anchors.js), or "".
- * Returns {destroy(), select(pane, row), links(), go(name): to the line of an anchor}.
+ * options.hidden: panes that are closed at first.
+ * options.pointed(lines): called with the Python lines, [[file, line], ...], of the line under the pointer, or of the pinned line.
+ * Returns {destroy(), select(pane, row), point(pane or null, row): as the pointer does, links(), go(name): to the line of an anchor}.
  */
 export function mount(element, data, options = {}) {
   if (data.kind !== "linked" || data.version !== 1) {
     element.append(h("p", {}, `This view is of kind ${data.kind}, version ${data.version}; this renderer supports linked, version 1. Update pyptx.`));
-    return { destroy() { element.replaceChildren(); }, select() {}, links: () => null };
+    return { destroy() { element.replaceChildren(); }, select() {}, point() {}, links: () => null };
   }
   const view = new LinkedView(element, data, options);
   const go = name => { const found = rowOf(data, name); if (found) view.show(...found); };
-  return { destroy: () => view.destroy(), select: (pane, row) => view.pin(pane, row, { reveal: true, own: true }), links: () => view.pinned, go };
+  return { destroy: () => view.destroy(), select: (pane, row) => view.pin(pane, row, { reveal: true, own: true }), point: (pane, row) => view.point(pane, row), links: () => view.pinned, go };
 }
 
 /** Heading rows of functions: row -> name and file. */
@@ -50,14 +52,15 @@ class LinkedView {
     this.index = linkIndex(data);
     this.needs = dependenceIndex(data.sass);
     this.tell = options.pinned ?? (() => {});
+    this.pointed = options.pointed ?? null;
     this.share = options.share ? () => options.share(stateOf(this)) : null;
     this.trail = [];                                                // lines to go back to
     this.pinned = this.hovered = this.picked = this.group = null;
     this.names = PANES.filter(name => data.panes.includes(name) && data[name]?.text.length);
-    this.hidden = new Set();
+    this.hidden = new Set(this.names.every(name => options.hidden?.includes(name)) ? [] : options.hidden);
     this.narrow = false;
     this.moved = false;                                             // the reader has set the widths of panes
-    this.focus = this.names[0];
+    [this.focus] = this.names.filter(name => !this.hidden.has(name));
     this.root = h(`div.pyptx-linked${options.fill ? ".pyptx-fill" : ""}`, { role: "group", "aria-label": `${data.title}: ${this.names.map(name => paneName(data, name)).join(", ")}, linked` });
     this.makePanes(element.clientWidth || 1200);
     if (options.state) prepare(this, options.state);
@@ -167,6 +170,21 @@ class LinkedView {
     this.paint();
   }
 
+  /** Highlight a line from outside, and show its links; null: none. */
+  point(pane, row) {
+    this.remote = true;
+    this.hover(pane, row);
+    this.remote = false;
+    if (this.hovered) this.each(one => one.reveal(this.hovered.exact[one.name]));
+  }
+
+  /** Report the Python lines of the highlighted line. */
+  report(links) {
+    const { python } = this.data;
+    const file = row => python.sections.find(({ start, count }) => row >= start && row < start + count)?.file ?? "";
+    this.pointed((links?.exact.python ?? []).map(row => [file(row), python.line[row]]));
+  }
+
   /** `related` of links.js; for a machine instruction also its dependences and their roles. */
   related(pane, row) {
     const links = related(this.index, pane, row);
@@ -231,6 +249,7 @@ class LinkedView {
     this.each(pane => pane.paint(links, this.pinned?.pane === pane.name ? this.pinned.row : -1,
                                  this.picked?.pane === pane.name ? this.picked.range : null));
     this.statusBar.say(links, !!this.hovered);
+    if (this.pointed && !this.remote) this.report(links);
     if (!this.hovered) this.expansion.paint();
   }
 

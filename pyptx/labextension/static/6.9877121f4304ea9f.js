@@ -27,6 +27,7 @@
 .pyptx-mark span { width: 27px; padding-right: 2px; line-height: 1.25; text-align: right; color: var(--jp-content-font-color2); }
 .pyptx-mark span:first-child { color: var(--jp-content-font-color1); background: linear-gradient(var(--jp-brand-color3), var(--jp-brand-color3)) left / var(--pyptx-share) 100% no-repeat; }
 body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-image: linear-gradient(#28476b, #28476b); }
+.pyptx-mark span.pyptx-mark-cost { width: 34px; }
 .pyptx-mark:hover { background-color: var(--jp-layout-color3); }
 .pyptx-mark[data-stale] { opacity: 0.6; font-style: italic; text-decoration: line-through; }
 
@@ -34,6 +35,8 @@ body[data-jp-theme-light="false"] .pyptx-mark span:first-child { background-imag
 .pyptx-sign { width: 16px; text-align: center; font-size: 11px; cursor: pointer; color: var(--jp-info-color0); }
 .pyptx-sign[data-severity="error"] { color: var(--jp-error-color0); }
 .pyptx-sign[data-severity="warning"] { color: var(--jp-warn-color0); }
+
+.pyptx-lit { background: color-mix(in srgb, var(--jp-brand-color1) 18%, transparent); }
 
 /* cells while they are typed */
 .cm-panels:has(.pyptx-typed) { background: var(--jp-cell-editor-background); border-top: 1px solid var(--jp-border-color2); }
