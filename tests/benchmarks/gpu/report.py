@@ -62,12 +62,14 @@ def page(results: Mapping[str, Any] | None, modeled: Mapping[str, Any] | None, c
         )
     else:
         lines.append(
-            "Nothing has been measured yet: this project has not run on a GPU. The table lists the planned cases.\n"
+            f"Nothing has been measured yet: this project has not run on a GPU. {len(cases)} cases are planned, the rows "
+            "of the next table.\n"
         )
-    lines += ["| case | candidate | rate | of the roof | ratio | microseconds |", f"|{' --- |' * 6}"]
-    for case in cases:
-        for row in rows.get(key(case), [{"candidate": "pyptx"}]):
-            lines.append(f"| {' | '.join([case.label, *cells(row)])} |")
+    if results:
+        lines += ["| case | candidate | rate | of the roof | ratio | microseconds |", f"|{' --- |' * 6}"]
+        for case in cases:
+            for row in rows.get(key(case), [{"candidate": "pyptx"}]):
+                lines.append(f"| {' | '.join([case.label, *cells(row)])} |")
     if modeled:
         rows = by_case(modeled)
         lines += [
