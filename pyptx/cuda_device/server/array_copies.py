@@ -6,7 +6,7 @@ import struct
 from typing import NamedTuple
 
 from pyptx.cuda_device.server.arrays import Array
-from pyptx.cuda_device.server.copies import Copy
+from pyptx.cuda_device.server.copies import Copy, crosses_link
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
@@ -116,8 +116,7 @@ def _in_array(session: Session, handle: int, offset: int, size: int) -> int:
 
 def _linear(session: Session, to: int, source: int, size: int, stream: int = 0) -> None:
     if size:
-        over_link = not (session.memory.contains(to) and session.memory.contains(source))
-        submit(session, stream, Copy((to, source, size, 1, 1, 0, 0, 0, 0), over_link))
+        submit(session, stream, Copy((to, source, size, 1, 1, 0, 0, 0, 0), crosses_link(session, to, source)))
 
 
 @handles("cuMemcpyDtoA_v2", "cuMemcpyHtoA_v2")

@@ -79,7 +79,13 @@ def linear(session: Session, name: str, to: int, source: int, size: int) -> Copy
             session.memory.require(address, size, what)
         elif not address:
             raise DriverError("INVALID_VALUE", f"{what} is a null pointer")
-    return Copy((to, source, size, 1, 1, 0, 0, 0, 0), not all(session.memory.contains(a) for _, a in sides))
+    return Copy((to, source, size, 1, 1, 0, 0, 0, 0), crosses_link(session, to, source))
+
+
+def crosses_link(session: Session, *addresses: int) -> bool:
+    """Return True if one of the addresses is memory of the host, pageable or pinned: data goes over the link to the GPU."""
+    found = [session.memory.find(address) for address in addresses]
+    return any(allocation is None or allocation.kind == "host" for allocation in found)
 
 
 def _device_side(session: Session, name: str, address: int, size: int) -> None:

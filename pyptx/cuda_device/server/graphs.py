@@ -43,11 +43,19 @@ class GraphExec:
 
     def seconds(self, session: Session) -> float:
         """Return the modeled duration of the longest path."""
+        return max((start + taken for _, start, taken in self.timeline(session)), default=0.0)
+
+    def timeline(self, session: Session) -> list[tuple[Any, float, float]]:
+        """Return the operations with their modeled start, from that of the graph on, and their duration, in seconds."""
         ends: dict[Node, float] = {}
+        found = []
         for node, operation in self.steps:
             start = max((ends[before] for before in node.dependencies), default=0.0)
-            ends[node] = start + (operation.seconds(session) if operation is not None else 0.0)
-        return max(ends.values(), default=0.0)
+            taken = operation.seconds(session) if operation is not None else 0.0
+            ends[node] = start + taken
+            if operation is not None:
+                found.append((operation, start, taken))
+        return found
 
 
 @dataclass(eq=False)

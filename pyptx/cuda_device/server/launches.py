@@ -21,6 +21,7 @@ from pyptx.cuda_device.server.session import Session
 from pyptx.cuda_device.server.streams import Event, stream_of, submit
 from pyptx.cuda_device.server.textures import objects_segment
 from pyptx.errors import LaunchError, SimulationError
+from pyptx.nvrtc.mangling import demangle
 from pyptx.sim.core.engine import encoded_program
 from pyptx.sim.core.launch_arguments import CoreLaunch
 from pyptx.sim.core.parallel import run_launch
@@ -76,7 +77,9 @@ class KernelLaunch:
 
     @property
     def label(self) -> str:
-        return f"{self.kernel.name} {self.config.grid} x {self.config.block}"
+        found = demangle(self.kernel.name)
+        name = self.kernel.name if found is None else found.name
+        return f"{name} {self.config.grid} x {self.config.block}"
 
     def check(self, session: Session) -> None:
         """Raise DriverError where the driver refuses the launch."""

@@ -22,6 +22,7 @@ __all__ = [
     "submit",
 ]
 
+GRAPH = 4  # CUgraphNodeType of a graph in a graph, and of a launched one
 LEGACY, PER_THREAD = 1, 2  # handles of the default streams; 0 is LEGACY
 _NON_BLOCKING = 1
 _NO_TIMING, _BLOCKING_SYNC, _INTERPROCESS = 2, 1, 4
@@ -107,6 +108,8 @@ def submit(session: Session, handle: int, operation: Operation) -> None:
     stream.time = began + seconds
     if session.trace is not None:
         session.trace.work(operation.label, stream.handle, began, seconds)
+        for step, start, taken in operation.timeline(session) if operation.kind == GRAPH else ():
+            session.trace.work(step.label, stream.handle, began + start, taken)
 
 
 def _valid(capture: Capture) -> Capture:
