@@ -47,7 +47,7 @@ def test_a_program_of_cuda_bindings_runs_on_the_simulated_device(execute):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("program", ["graphs.py", "arrays.py", "forked.py"])
+@pytest.mark.parametrize("program", ["graphs.py", "arrays.py", "forked.py", "virtual_memory.py"])
 def test_programs_check_themselves(execute, program: str):
     done = execute(program)
     assert done.stdout == "done\n", done.stderr

@@ -90,6 +90,12 @@ def host_flags(session: Session, address: int) -> int:
 
 def _host(session: Session, address: int) -> Allocation:
     found = session.memory.find(address)
+    if address in session.registered:
+        raise DriverError(
+            "NOT_SUPPORTED",
+            f"kernels cannot access the registered memory at 0x{address:x}: it is not shared with the simulated device\n"
+            "hint: allocate it with cuMemHostAlloc or cuMemAllocManaged",
+        )
     if found is None or found.kind not in ("host", "managed"):
         raise DriverError("INVALID_VALUE", f"0x{address:x} is not pinned memory: {session.memory.describe(address)}")
     return found
@@ -183,3 +189,21 @@ def advise(session: Session, address: int, size: int, advice: int, location: int
 @handles("cuStreamAttachMemAsync")
 def attach(session: Session, stream: int, address: int, size: int, flags: int) -> None:
     session.memory.require(address, size, "cuStreamAttachMemAsync")
+
+
+# registered memory: pages of the host are not shared, so registration only marks them
+
+
+@handles("cuMemHostRegister_v2")
+def register_host(session: Session, address: int, size: int, flags: int) -> None:
+    if not address or not size:
+        raise DriverError("INVALID_VALUE", "cuMemHostRegister: the memory is empty")
+    if any(address < start + n and start < address + size for start, n in session.registered.items()):
+        raise DriverError("HOST_MEMORY_ALREADY_REGISTERED", f"memory at 0x{address:x} is registered already")
+    session.registered[address] = size
+
+
+@handles("cuMemHostUnregister")
+def unregister_host(session: Session, address: int) -> None:
+    if session.registered.pop(address, None) is None:
+        raise DriverError("HOST_MEMORY_NOT_REGISTERED", f"memory at 0x{address:x} is not registered")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 __all__ = ["ClosedError", "Connection", "Request"]
 
-REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM = range(7)
+REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP = range(8)
 ACKNOWLEDGE = 0xFFFFFFFF
 _REQUEST = struct.Struct("<IIQQ")
 _REPLY = struct.Struct("<IiQ")
@@ -93,6 +93,10 @@ class Connection:
     def read(self, thread: int, address: int, size: int) -> bytes:
         """Read the client's memory."""
         return self._act(thread, READ, struct.pack("<2Q", address, size)) if size else b""
+
+    def remap(self, thread: int, address: int, size: int, offset: int) -> None:
+        """Have the client map bytes of the shared memory at an address of the device."""
+        self._act(thread, REMAP, struct.pack("<3Q", address, size, offset))
 
     def call_host(self, thread: int, function: int, data: int, stream: int | None = None) -> None:
         """Have the calling thread call a host function; with a stream, one of `cuStreamAddCallback`."""

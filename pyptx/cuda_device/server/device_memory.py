@@ -23,7 +23,12 @@ __all__ = ["Allocation", "DeviceMemory"]
 BASE = 0x3000_0000_0000  # free in every process: below what sanitizers, executables and mmap use
 PAGE = 4096
 LARGE, SMALL = 2 << 20, 512  # alignment of allocations of at least LARGE bytes, and of smaller ones
-KINDS = ("device", "host", "managed", "variable", "array")
+KINDS = ("device", "host", "managed", "variable", "array", "mapped")
+_READ_WRITE, _SHARED_FIXED = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED | 0x10
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_size_t
+_libc.mmap.argtypes = [ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
 
 
 @dataclass(eq=False, slots=True)
@@ -33,7 +38,7 @@ class Allocation:
     Attributes:
         address: of its first byte, in kernels and in the client.
         size: in bytes, as requested.
-        kind: one of KINDS; "variable": of a module; "array": a CUDA array.
+        kind: one of KINDS; "variable": of a module; "array": a CUDA array; "mapped": by virtual memory management.
         context: that it belongs to.
         name: for messages.
         flags: of cuMemHostAlloc or cuMemAllocManaged.
@@ -80,6 +85,7 @@ class DeviceMemory:
         self._allocations: dict[int, Allocation] = {}
         self._next = BASE
         self._count = 0
+        self._reserved: dict[int, int] = {}  # address -> size of ranges that hold no allocation of their own
         self.freed: list[tuple[int, int, str]] = []  # of late: address, end, name
 
     @property
@@ -124,6 +130,8 @@ class DeviceMemory:
         if found is None:
             raise DriverError("INVALID_VALUE", f"cannot free 0x{address:x}: {self.describe(address)}")
         self._starts.remove(address)
+        if found.kind == "mapped":
+            raise AssertionError("mappings are removed by unmap")
         self.used -= found.size if found.kind != "host" else 0
         self.version += 1
         start = -(-(address - BASE) // PAGE) * PAGE
@@ -158,7 +166,10 @@ class DeviceMemory:
             DriverError: they are not all in one allocation.
         """
         found = self.find(address)
-        if found is None or address + size > found.end:
+        last = found
+        while last is not None and last.kind == "mapped" and address + size > last.end:  # the next one may adjoin it
+            last = self.find(last.end)
+        if found is None or last is None or address + size > last.end:
             where = self.describe(address)
             raise DriverError("INVALID_VALUE", f"{what} uses {size:,} bytes at 0x{address:x}: {where}")
         return found
@@ -207,8 +218,50 @@ class DeviceMemory:
     def _gap(self, stride: int, alignment: int) -> int:
         """Return the first vacant address."""
         address = BASE
-        for start in self._starts:
+        taken = [*((start, self._allocations[start].end) for start in self._starts)]
+        taken += [(start, start + size) for start, size in self._reserved.items()]
+        for start, end in sorted(taken):
             if address + stride <= start:
                 break
-            address = -(-(self._allocations[start].end + SMALL) // alignment) * alignment
+            address = max(address, -(-(end + SMALL) // alignment) * alignment)
         return address
+
+    # virtual memory management
+
+    def reserve(self, size: int, alignment: int) -> int:
+        """Reserve addresses, at which nothing is accessible until something is mapped there."""
+        address = self._vacant(size, max(alignment, LARGE))
+        self._reserved[address] = size
+        return address
+
+    def unreserve(self, address: int) -> int | None:
+        """Release reserved addresses; return their number, None if they were not reserved."""
+        return self._reserved.pop(address, None)
+
+    def reserved(self, address: int, size: int) -> bool:
+        """Return True if a range is within reserved addresses."""
+        return any(start <= address and address + size <= start + n for start, n in self._reserved.items())
+
+    def remap(self, address: int, size: int, source: int) -> None:
+        """Map the memory behind `source`, an address of the mapping, at `address`, in this process."""
+        found = _libc.mmap(self.host_address(address), size, _READ_WRITE, _SHARED_FIXED, self.file, source - BASE)
+        if found != self.host_address(address):
+            raise DriverError("OUT_OF_MEMORY", f"cannot map {size:,} bytes at 0x{address:x}")
+
+    def add_mapping(self, address: int, size: int, context: int) -> None:
+        """Make a mapping accessible."""
+        label = f"mapping at 0x{address:x}"
+        segment = Segment(address, Buffer(self.view(address, size), label))
+        bisect.insort(self._starts, address)
+        self._allocations[address] = Allocation(address, size, "mapped", context, label, segment)
+        self.version += 1
+
+    def remove_mapping(self, address: int) -> None:
+        """Make a mapping inaccessible."""
+        if self._allocations.pop(address, None) is not None:
+            self._starts.remove(address)
+            self.version += 1
+
+    def discard(self, address: int, size: int) -> None:
+        """Give the pages of a range back."""
+        self._map.madvise(mmap.MADV_REMOVE, address - BASE, size)

@@ -27,6 +27,7 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     tensor_map_encoding,
     textures,
     value_operations,
+    virtual_memory,
 )
 from pyptx.cuda_device.server.connection import ClosedError, Connection, Request
 from pyptx.cuda_device.server.errors import DriverError, code

@@ -82,6 +82,7 @@ class Session:
         self.primary: Context | None = None
         self.primary_flags = self.retained = 0
         self.trace = Trace(gpu.name) if options.trace else None
+        self.registered: dict[int, int] = {}  # memory of the host that is registered: address and bytes
         self.runs_kernel = False
         self.admitted: dict[Any, int] = {}  # launches whose sizes were checked, with the bytes of their arguments
         self.current_pool = 0  # handle of the pool that cuMemAllocAsync uses; 0: the default one

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM };      // server/connection.py
+enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP };      // server/connection.py
 #define ACKNOWLEDGE 0xFFFFFFFFu
 #define VARIABLE "PYPTX_DEVICE_SOCKET"
 
@@ -25,6 +25,7 @@ struct bytes { unsigned char *data; size_t size, capacity, at; };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int server = -1;         // the socket
+static int memory_file = -1;    // the shared memory of the device
 static int state = NOT_INITIALIZED;
 static struct bytes outgoing, incoming;
 static atomic_ulong threads;
@@ -99,7 +100,7 @@ static int map_memory(int memory, struct welcome where) {
     void *wanted = (void *)(uintptr_t)where.base;
     void *found = mmap(wanted, where.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
                        memory, 0);
-    close(memory);
+    memory_file = memory;
     if (found == wanted) {
         madvise(found, where.size, MADV_DONTDUMP);
         return SUCCESS;
@@ -215,6 +216,14 @@ static void call_host(int kind) {
     pthread_mutex_lock(&lock);
 }
 
+// Map a part of the shared memory at an address of the device.
+static void remap(void) {
+    uint64_t address = get_word(), size = get_word(), offset = get_word();
+    void *wanted = (void *)(uintptr_t)address;
+    void *found = mmap(wanted, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, memory_file, (off_t)offset);
+    if (found == MAP_FAILED) { perror("pyptx: cannot map memory of the simulated device"); abort(); }
+}
+
 static int acknowledge(const void *bytes, size_t size) {
     struct request head = { ACKNOWLEDGE, (uint32_t)size, 0, thread_number };
     return send_all(&head, sizeof head) || (size && send_all(bytes, size)) ? -1 : 0;
@@ -246,6 +255,7 @@ static int call(void) {
             answer = (const void *)(uintptr_t)get_word();
             size = get_word();
             break;
+        case REMAP: remap(); break;
         default: call_host((int)reply.kind);
         }
         if (acknowledge(answer, size)) return lost();
