@@ -4,7 +4,7 @@ completed it, which events record."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_nodes import GLOBAL, RELAXED, THREAD_LOCAL, Capture, Node
@@ -22,7 +22,6 @@ __all__ = [
     "submit",
 ]
 
-GRAPH = 4  # CUgraphNodeType of a graph in a graph, and of a launched one
 LEGACY, PER_THREAD = 1, 2  # handles of the default streams; 0 is LEGACY
 _NON_BLOCKING = 1
 _NO_TIMING, _BLOCKING_SYNC, _INTERPROCESS = 2, 1, 4
@@ -44,6 +43,15 @@ class Operation(Protocol):
 
     def seconds(self, session: Session) -> float:
         """Return its modeled duration."""
+        ...
+
+
+@runtime_checkable
+class Composite(Protocol):
+    """An operation that consists of others: a graph."""
+
+    def timeline(self, session: Session) -> list[tuple[Operation, float, float]]:
+        """Return the operations with their modeled start, from its own on, and their duration, in seconds."""
         ...
 
 
@@ -108,7 +116,7 @@ def submit(session: Session, handle: int, operation: Operation) -> None:
     stream.time = began + seconds
     if session.trace is not None:
         session.trace.work(operation.label, stream.handle, began, seconds)
-        for step, start, taken in operation.timeline(session) if operation.kind == GRAPH else ():
+        for step, start, taken in operation.timeline(session) if isinstance(operation, Composite) else ():
             session.trace.work(step.label, stream.handle, began + start, taken)
 
 
