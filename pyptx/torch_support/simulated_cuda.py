@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
+from torch.autograd.function import BackwardCFunction
 from torch.overrides import TorchFunctionMode
 
 __all__ = ["SimulatedCuda"]
@@ -33,11 +34,14 @@ class SimulatedCuda:
         for name, function in self._functions.items():
             self._before[name] = getattr(torch.cuda, name)
             setattr(torch.cuda, name, function if isinstance(function, type) else _named(name, function))
+        self._backward = BackwardCFunction.apply
+        BackwardCFunction.apply = _with_mode(self._backward)
         self._mode.__enter__()
 
     def remove(self) -> None:
         """Restore the functions of torch.cuda."""
         self._mode.__exit__(None, None, None)
+        BackwardCFunction.apply = self._backward
         for name, function in self._before.items():
             setattr(torch.cuda, name, function)
         self._before.clear()
@@ -55,6 +59,16 @@ class _OnCpu(TorchFunctionMode):
             return args[0]
         options = {name: _host(value) for name, value in (kwargs or {}).items() if name != "pin_memory"}
         return func(*map(_host, args), **options)
+
+
+def _with_mode(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the call of a `Function.backward` with CUDA devices replaced: torch's engine makes it without modes."""
+
+    def apply(self: Any, *args: Any) -> Any:
+        with _OnCpu():
+            return backward(self, *args)
+
+    return apply
 
 
 def _host(value: Any) -> Any:

@@ -139,3 +139,22 @@ def test_the_autotuner_can_take_the_first_configuration():
     with pyptx.triton.simulate(autotune="first"):
         kernels.doubled_with_autotuning[(4,)](x, 101)
     assert kernels.doubled_with_autotuning.best_config.kwargs == {"BLOCK": 32} and (x == 2).all()
+
+
+def test_the_backward_of_a_function_asks_for_a_gpu_too():
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            assert gradient.is_cuda
+            out = torch.empty_like(gradient, device="cuda:0")
+            return out.copy_(2 * gradient)
+
+    with pyptx.triton.simulate(torch_cuda=True):
+        x = torch.ones(3, device="cuda", requires_grad=True)
+        Doubled.apply(x).backward(torch.ones(3, device="cuda"), retain_graph=True)
+        Doubled.apply(x).sum().backward()
+    assert x.grad.tolist() == [4, 4, 4]

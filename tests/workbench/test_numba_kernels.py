@@ -1,4 +1,4 @@
-"""Kernels of numba.cuda as entries. The `test` extra has no numba-cuda: it and LLVM take 200 MB."""
+"""Kernels of numba.cuda as entries."""
 
 from __future__ import annotations
 

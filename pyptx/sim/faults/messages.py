@@ -69,7 +69,10 @@ def _near(address: int, size: int, segments: list[Segment], plan: Plan) -> str:
     nearest = min(candidates, key=lambda s: max(s.address - address, address - (s.address + s.size - 1), 0))
     distance = max(nearest.address - address, address - (nearest.address + nearest.size), 0)
     if distance > 1 << 30:
-        return "no buffer is near"
+        return (
+            "no buffer is near; an address that a kernel reads from memory is pyptx.pointer(array) there, and the array is "
+            "in reachable="
+        )
     where = nearest.buffer.element(address - nearest.address)
     if 0 <= address - nearest.address < nearest.size:
         where += f", {nearest.size - (address - nearest.address)} bytes before its end"
