@@ -11,6 +11,7 @@ from pyptx.lib.fragment import Fragment
 from pyptx.lib.layout import Layout
 from pyptx.lib.online_softmax import OnlineSoftmax
 from pyptx.lib.roles import Roles, roles
+from pyptx.lib.tensor_memory import TensorFragment, TensorMemory, TensorProduct
 from pyptx.lib.tile_order import Share, StreamK, TileOrder, divided
 from pyptx.lib.tma_ring import Stage, TmaRing
 from pyptx.lib.wgmma_fragment import WgmmaFragment
@@ -25,6 +26,9 @@ __all__ = [
     "Share",
     "Stage",
     "StreamK",
+    "TensorFragment",
+    "TensorMemory",
+    "TensorProduct",
     "TileOrder",
     "TmaRing",
     "WgmmaFragment",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from math import gcd
 from typing import Any, Self
 
 from pyptx import reg
@@ -145,20 +146,33 @@ class Fragment(ABC):
 
         Args:
             to: a matrix in global or shared memory, with an even number of columns.
-            row, column: of the first element of the tile in the array; an even column.
+            row, column: of the first element of the tile in the array; an even column; a register must be a multiple of the
+                elements of a store, 2 for wgmma, up to 16 bytes for tensor memory.
             end: rows and columns of the array, where the tile may reach beyond them; an even number of columns.
             cache: as for `Elements.store`.
         """
         dtype: Any = to.dtype
         at_row, at_column = self.row + row, self.column + column
         for i in self.rows():
-            pairs = [(value, j) for value, di, j in self.coords() if di == i]
-            for (low, j), (high, _) in zip(pairs[::2], pairs[1::2], strict=True):
-                pair, guard = Vector.of([low, high]), None
+            found = [(value, j) for value, di, j in self.coords() if di == i]
+            size = self._run(to, column, end)
+            for first in range(0, len(found), size):
+                values, j = [value for value, _ in found[first : first + size]], found[first][1]
+                run, guard = Vector.of(values), None
                 if end is not None:
                     guard = (at_row + i < end[0]) & (at_column + j < end[1])
-                value = pair if dtype == low.dtype else pair.to(dtype)
+                value = run if dtype == values[0].dtype else run.to(dtype)
                 to.store(at_row, at_column, value, offset=(i, j), cache=cache, pred=guard)
+
+    def _run(self, to: Elements, column: int | Reg, end: Sequence[int | Reg] | None) -> int:
+        """Return the elements of a store: neighbors that the thread has, up to 16 bytes, where all are aligned."""
+        columns = [j for _, i, j in self.coords() if i == self.rows()[0]]
+        found: int = gcd(128 // to.dtype.bits, to.shape[-1], len(columns))
+        for bound in (column, *(end[1:] if end is not None else ())):
+            found = gcd(found, bound) if isinstance(bound, int) else found
+        while columns[found - 1] - columns[0] != found - 1 or any(j % found for j in columns[::found]):
+            found //= 2
+        return max(found, 2)
 
 
 def _both(p: Reg, q: Reg) -> Reg:

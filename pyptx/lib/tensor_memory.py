@@ -1,0 +1,185 @@
+"""Tensor memory of Blackwell: allocation, products into it with derived descriptors, and fragments read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyptx import reg, smem
+from pyptx._loc import user_place
+from pyptx.errors import ShapeError
+from pyptx.lib.fragment import Fragment
+from pyptx.lib.tma_ring import Stage, TmaRing
+from pyptx.ptx import tcgen05
+from pyptx.ptx.barrier import bar
+from pyptx.ptx.control import if_
+from pyptx.reg import Reg, RegArray
+from pyptx.tracing.trace import emit
+from pyptx.types import b32, f32
+
+__all__ = ["TensorFragment", "TensorMemory", "TensorProduct"]
+
+
+class TensorMemory:
+    """An allocation of tensor memory: 128 lanes x `columns` columns of 32 bits.
+
+    ::
+
+        columns   0 ........ n-1   n ........ 2n-1
+        lane 0    | accumulator 0 | accumulator 1 |        memory.start + n is the address of accumulator 1
+         ...      |               |               |
+        lane 127  |               |               |        warp w reads lanes 32 (w & 3) to 32 (w & 3) + 31
+
+    Args:
+        columns: a power of two from 32 to 512.
+    Attributes:
+        start: address of the first column, a b32 register; from `set_up` on.
+    Raises:
+        ShapeError: another number of columns.
+    Source: PTX ISA, "Tensor Memory Allocation and Management Instructions".
+    """
+
+    start: Reg
+
+    def __init__(self, columns: int):
+        if columns not in (32, 64, 128, 256, 512):
+            raise ShapeError(f"TensorMemory: columns={columns!r}; expected 32, 64, 128, 256 or 512", at=user_place())
+        self.columns, self._slot = columns, smem.alloc(b32, 1, align=16)
+
+    def set_up(self, tid: Reg) -> None:
+        """Allocate, by the first warp, and synchronize the CTA; called by all threads."""
+        with if_(tid < 32):
+            tcgen05.alloc(self._slot, self.columns)
+            tcgen05.relinquish_alloc_permit()
+        self._sync()
+        self.start = smem.load(b32, self._slot)
+
+    def free(self, tid: Reg) -> None:
+        """Synchronize the CTA and free the memory, by the first warp; called by all threads, before they exit."""
+        self._sync()
+        with if_(tid < 32):
+            tcgen05.dealloc(self.start, self.columns)
+
+    def _sync(self) -> None:
+        tcgen05.fence_before_thread_sync()
+        bar.sync(0)
+        tcgen05.fence_after_thread_sync()
+
+
+class TensorProduct:
+    """Products of two tiles of a ring into tensor memory; all descriptors follow from the tiles.
+
+    The tiles are of class `WgmmaTile`: shared memory of both generations has the same layout. A has 128 or 64 rows and is K-major; B is "MN"
+    (K x N) or "K" (N x K). Emits the descriptors in the thread that makes it, which starts all products.
+
+    Args:
+        ring: the ring, made with `readers=1`: `release` arrives once for a stage.
+        a, b: names of its tiles, of f16 or bf16.
+    Attributes:
+        m, n: sizes of a product.
+    Raises:
+        ShapeError: tiles that a product cannot have.
+    Source: PTX ISA, "tcgen05.mma", "Instruction Descriptor", "Shared Memory Descriptor".
+    """
+
+    m: int
+    n: int
+
+    def __init__(self, ring: TmaRing, a: str = "a", b: str = "b"):
+        self.ring = ring
+        self.a, self.b = (ring.operands.get(name) for name in (a, b))
+        if self.a is None or self.b is None or self.a.dtype.bits != 16 or self.a.dtype != self.b.dtype:
+            raise ShapeError(
+                f"TensorProduct of {a!r} and {b!r}: {self.a}, {self.b}; expected two WgmmaTiles of f16 or bf16",
+                at=user_place(),
+            )
+        (self.m, depth), along = (self.a.rows, self.a.columns), self.b.major == "MN"
+        self.n, other = (self.b.columns, self.b.rows) if along else (self.b.rows, self.b.columns)
+        if self.a.major != "K" or self.m not in (64, 128) or depth != other or self.n % 16 or self.n > 256:
+            raise ShapeError(
+                f"TensorProduct of {self.a} and {self.b}; expected a K-major A of 64 or 128 rows, the same K, and N a multiple of 16 "
+                "up to 256",
+                at=user_place(),
+            )
+        kind = tcgen05.make_instr_desc_f16bf16_f32(
+            m=self.m, n=self.n, ab_dtype=self.a.dtype, b_major="MN" if along else "K"
+        )
+        self._kind = reg.scalar(b32, kind)
+        self._from = [
+            tcgen05.descriptor(  # eight rows of 128 bytes; for MN, from a box to the next
+                ring.address(name), stride_bytes=1024, leading_bytes=tile.rows * 128 if tile.major == "MN" else 16
+            )
+            for name, tile in ((a, self.a), (b, self.b))
+        ]
+
+    def start(self, stage: Stage, into: Reg, *, accumulate: Reg | bool) -> None:
+        """Start the products of a stage: one `tcgen05.mma` for each 16 columns of A; by one thread.
+
+        Args:
+            stage: as `ring.wait()` gives it.
+            into: tensor memory address of the accumulator, m x n f32.
+            accumulate: add to it; else the first product overwrites it. A predicate, or a bool.
+        """
+        assert self.a is not None and self.b is not None
+        tcgen05.fence_after_thread_sync()
+        this_a, this_b = (stage.descriptor(one) for one in self._from)
+        for k in range(0, self.a.columns, 16):
+            tcgen05.mma(
+                into,
+                this_a + self.a.offset(k),
+                this_b + self.b.offset(k),
+                self._kind,
+                pred_operand=True if k else accumulate,
+            )
+
+    def release(self, stage: Stage) -> None:
+        """Free a stage when the products started so far have completed (`tcgen05.commit`)."""
+        tcgen05.commit(self.ring.empty.at(stage.index))
+
+
+class TensorFragment(Fragment):
+    """The row of a 128 x n accumulator in tensor memory that a thread reads: lane i of warp w has row 32 (w & 3) + i.
+
+    ::
+
+        columns    0    1    2   ...  n-1
+        row 0    [ lane 0 of warp 0      ]
+        row 1    [ lane 1 of warp 0      ]
+         ...
+        row 32   [ lane 0 of warp 1      ]
+
+    Emits `tcgen05.ld.32x32b` of up to 32 columns at a time and `tcgen05.wait::ld`.
+
+    Args:
+        start: tensor memory address of the accumulator.
+        n: columns, a multiple of 8 up to 256.
+        tid: index of the thread in a u32 register; its warpgroup starts at a multiple of 128.
+    Attributes:
+        sums: the elements, f32 registers.
+    """
+
+    sums: list[Reg]
+    lanes: int = 1
+
+    def __init__(self, start: Reg, n: int, tid: Reg):
+        if not isinstance(n, int) or n % 8 or not 8 <= n <= 256:
+            raise ShapeError(f"TensorFragment: n={n!r}; expected a multiple of 8 from 8 to 256", at=user_place())
+        tid = reg.readable(tid)
+        self.row, self.column = tid & 127, reg.scalar(tid.dtype, 0)
+        lanes, parts = start + (((tid >> 5) & 3) << 21), []  # the lane is in the upper half of an address
+        while (first := len(parts)) < n:
+            words: RegArray = reg.array(b32, next(size for size in (32, 16, 8) if size <= n - first))
+            tcgen05.ld(words, lanes + first, shape="32x32b", count=len(words))
+            parts += list(words)
+        tcgen05.wait_ld()
+        self.sums = [reg.scalar(f32) for _ in parts]
+        for value, word in zip(self.sums, parts, strict=True):
+            emit("mov", "b32", value, word)
+
+    def coords(self) -> Iterator[tuple[Reg, int, int]]:
+        """Iterate over the elements of the thread.
+
+        Yields:
+            The register, and its distance in rows and columns from `row` and `column`.
+        """
+        for j, value in enumerate(self.sums):
+            yield value, 0, j
