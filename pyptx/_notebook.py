@@ -20,6 +20,10 @@ class FrontEnd(Protocol):
         """Display the report of a check."""
         ...
 
+    def any_widget(self, value: Any) -> Any:
+        """Return a view, session or report as an anywidget, for marimo."""
+        ...
+
     def sweep_widget(self, study: Any) -> Any:
         """Return a `Sweep` of the study that displays itself as a widget; None when no widget can be displayed."""
         ...

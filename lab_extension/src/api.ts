@@ -51,3 +51,6 @@ export const diffView = async (before: string, after: string): Promise<ViewData>
 
 /** Versions side by side. */
 export const comparisonView = async (version: string[]): Promise<ViewData> => (await request<{ view: ViewData }>("compare", { version })).view;
+
+/** The standalone page of a linked view. */
+export const pageOf = async (view: object): Promise<string> => (await request<{ page: string }>("page", {}, { view })).page;

@@ -6,7 +6,7 @@ declare module "pyptx-renderer/renderer.js" {
     select?(pane: string, row: number): void;
     point?(pane: string | null, row: number): void;
   }
-  export function mount(element: HTMLElement, data: object, options?: { fill?: boolean; height?: number; hidden?: string[]; pointed?: (lines: [string, number][]) => void; actions?: Record<string, (...values: never[]) => Promise<object>> }): Drawn;
+  export function mount(element: HTMLElement, data: object, options?: { fill?: boolean; height?: number; hidden?: string[]; share?: (state: object) => void; pointed?: (lines: [string, number][]) => void; actions?: Record<string, (...values: never[]) => Promise<object>> }): Drawn;
 }
 
 declare module "pyptx-renderer/packed.js" {
@@ -18,6 +18,10 @@ declare module "pyptx-renderer/dom.js" {
   type Child = Node | string | null | undefined;
   export function h<K extends keyof HTMLElementTagNameMap>(kind: K, attributes?: Record<string, unknown>, ...children: Child[]): HTMLElementTagNameMap[K];
   export function h(kind: string, attributes?: Record<string, unknown>, ...children: Child[]): HTMLElement;
+}
+
+declare module "pyptx-renderer/sharing.js" {
+  export function downloaded(page: string, title: string | undefined): void;
 }
 
 declare module "pyptx-renderer/reports/report.js" {

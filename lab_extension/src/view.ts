@@ -84,8 +84,9 @@ export class View extends Widget {
     this.drawn?.destroy();
     this.node.replaceChildren();
     const hidden = preferences.cellPane && !this.fill && inCell(this.data) ? ["python"] : [];
+    const { data } = this, shared = data.kind === "linked" ? (state: object) => void import("./sharing.js").then(({ share }) => share(data, state)) : undefined;
     const pointed = (lines: [string, number][]) => { this.node.dispatchEvent(new CustomEvent("pyptx-point", { bubbles: true, detail: lines })); };
-    this.drawn = mount(this.node, withPanes(this.data), this.data.kind === "roofline" ? { fill: this.fill, actions } : { fill: this.fill, pointed, hidden });
+    this.drawn = mount(this.node, withPanes(this.data), this.data.kind === "roofline" ? { fill: this.fill, actions } : { fill: this.fill, pointed, hidden, share: shared });
   }
 
   // Suppress the notebook's shortcuts for plain keys while the view has the focus (x would cut the cell). The attribute must

@@ -133,6 +133,10 @@ class Report:
     def __repr__(self) -> str:
         return self.text()
 
+    def _display_(self) -> Any:
+        """Display in marimo: the live report as an anywidget."""
+        return front_end().any_widget(self)
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return ReportView(self)._repr_mimebundle_()
 

@@ -261,6 +261,10 @@ class Session:
         """Call `call` after each movement and change, in the thread that made it; the returned function unsubscribes."""
         return self.state.subscribe(call)
 
+    def _display_(self) -> Any:
+        """Display in marimo: the live debugger as an anywidget."""
+        return front_end().any_widget(self)
+
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         from pyptx.views.debugger import DebugView
 

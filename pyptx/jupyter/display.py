@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
+from typing import Any
 
 from IPython.display import display
 
 from pyptx._notebook import in_notebook
 from pyptx.check import Report
 from pyptx.debug import Session
+from pyptx.errors import MissingToolError
 from pyptx.tune.study import Study
 from pyptx.tune.sweeps import Sweep
 
-__all__ = ["show_report", "show_session", "sweep_widget"]
+__all__ = ["any_widget", "show_report", "show_session", "sweep_widget"]
 
 
 def show_session(session: Session) -> None:
@@ -37,6 +39,27 @@ def show_report(report: Report) -> None:
         from pyptx.jupyter.report_widget import ReportWidget
 
         display(ReportWidget(report))
+
+
+def any_widget(value: Any) -> Any:
+    """Return a view, session or report as an anywidget: what a marimo notebook displays.
+
+    Raises:
+        MissingToolError: anywidget is not installed.
+    """
+    if importlib.util.find_spec("anywidget") is None:
+        raise MissingToolError("interactive views need anywidget", hint="pip install anywidget")
+    if isinstance(value, Session):
+        from pyptx.jupyter.debugger_widget import DebuggerWidget
+
+        return DebuggerWidget(value)
+    if isinstance(value, Report):
+        from pyptx.jupyter.report_widget import ReportWidget
+
+        return ReportWidget(value)
+    from pyptx.jupyter.any_view import AnyView
+
+    return AnyView(value)
 
 
 def sweep_widget(study: Study) -> Sweep | None:

@@ -6,6 +6,7 @@ Requests below `pyptx/` are answered with JSON, or with status 4xx and `{"messag
     GET  kernels    ?notebook=FILE.ipynb                   {"kernels": [...]}, all without a notebook
     GET  view       ?version=REF or ?path=FILE             {"view": the view's JSON}
     GET  diff       ?before=REF&after=REF                  {"view": the view's JSON}
+    POST page       {"view": a linked view's JSON}         {"page": one HTML file}
     GET  compare    ?version=REF&version=REF...            {"view": the view's JSON}
 """
 
@@ -24,11 +25,12 @@ from jupyter_server.utils import ensure_async, url_path_join
 from tornado import web
 
 from pyptx import history
-from pyptx.errors import OptionError, PtxError
+from pyptx.errors import InputError, OptionError, PtxError
 from pyptx.jupyter import panel
 from pyptx.jupyter.cuda_checks import CudaText, check_cuda, read_cell
 from pyptx.jupyter.file_views import view_file
 from pyptx.validate import check_ptx
+from pyptx.views import LinkedView
 from pyptx.workbench.comparing import diff
 from pyptx.workbench.side_by_side import compare
 
@@ -117,6 +119,16 @@ class Diff(Handler):
         await self.reply(lambda: {"view": diff(history.version(before), history.version(after)).to_json()})
 
 
+class Page(Handler):
+    @web.authenticated
+    @authorized(action="read")
+    async def post(self) -> None:
+        view = (self.get_json_body() or {}).get("view")
+        if not isinstance(view, dict):
+            return self.refuse('expected {"view": the JSON of a linked view}')
+        await self.reply(lambda: {"page": shared_page(view)})
+
+
 class Compare(Handler):
     @web.authenticated
     @authorized
@@ -125,6 +137,20 @@ class Compare(Handler):
         if len(versions) < 2:
             return self.refuse("expected two or more of version=REF")
         await self.reply(lambda: {"view": compare(*map(history.version, versions)).to_json()})
+
+
+def shared_page(view: dict[str, Any]) -> str:
+    """Return the standalone page of a linked view.
+
+    Raises:
+        InputError: it is not the JSON of a linked view.
+    """
+    try:
+        return LinkedView.from_json(view).page()
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, PtxError):
+            raise
+        raise InputError(f"this is not the JSON of a linked view: {type(error).__name__}: {error}") from None
 
 
 def diagnostics(text: str, target: str | None) -> list[dict[str, Any]]:
@@ -171,6 +197,7 @@ def _load_jupyter_server_extension(server_app: Any) -> None:
         "view": View,
         "diff": Diff,
         "compare": Compare,
+        "page": Page,
     }
     server_app.web_app.add_handlers(
         ".*$", [(url_path_join(base, "pyptx", name), handler) for name, handler in handlers.items()]

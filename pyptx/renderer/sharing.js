@@ -8,11 +8,14 @@ export function pageWith(document, state) {
   return `<!doctype html>\n${copy.outerHTML}\n`;
 }
 
-/** Returns share(state): downloads the page with it. */
-export const sharing = (document, title) => state => {
+/** Download a page named after a view. */
+export function downloaded(page, title) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([pageWith(document, state)], { type: "text/html" }));
+  link.href = URL.createObjectURL(new Blob([page], { type: "text/html" }));
   link.download = `${(title ?? "view").replace(/[^\w.-]+/g, "-")}.html`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-};
+}
+
+/** Returns share(state): downloads the page with it. */
+export const sharing = (document, title) => state => downloaded(pageWith(document, state), title);

@@ -87,6 +87,26 @@ def test_the_margin_has_counts(linked):
     assert "SASS instructions issued" in lab.js(f"return {CELL}.querySelector('.pyptx-mark').title")
 
 
+def test_share_saves_the_view_as_it_is(linked, tmp_path):
+    lab = linked
+    lab.js(
+        "window.saved = null; const make = URL.createObjectURL;"
+        "URL.createObjectURL = blob => { blob.text().then(text => { window.saved = text; }); return make(blob); };"
+        "[...document.querySelectorAll('.jp-OutputArea .pyptx-sass .pyptx-row')].find(r => r.textContent.includes('FMUL')).click();"
+        "[...document.querySelectorAll('.jp-OutputArea .pyptx-toolbar button')].find(b => b.innerText === 'Share').click()"
+    )
+    saved = lab.wait("return window.saved")
+    assert saved.startswith("<!doctype html>") and '"pinned":["sass",' in saved and len(saved) < 1_000_000
+    (tmp_path / "shared.html").write_text(saved, encoding="utf-8")
+    lab.chrome.switch_to.new_window("tab")
+    try:
+        lab.chrome.get((tmp_path / "shared.html").as_uri())
+        assert "FMUL" in lab.wait("return document.querySelector('.pyptx-sass .pyptx-active')?.textContent")
+    finally:
+        lab.chrome.close()
+        lab.chrome.switch_to.window(lab.chrome.window_handles[0])
+
+
 def test_instructions_in_python_are_explained(linked):
     lab = linked
     word = "[...arguments[0].querySelectorAll('span')].find(s => s.textContent === 'mul') ?? arguments[0]"

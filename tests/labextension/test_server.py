@@ -6,7 +6,8 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from pyptx import Tile, history, kernel, load, ptx, reg
-from pyptx.jupyter import panel
+from pyptx.errors import InputError
+from pyptx.jupyter import panel, server
 from pyptx.jupyter.file_views import FileError, view_file
 from pyptx.types import f32
 
@@ -170,3 +171,10 @@ def test_cuda_is_checked_with_the_options_of_its_cell(sources):
     (sources / "scale.cuh").write_text("float scaled(;\n")
     (found, *_) = server.cuda_diagnostics(CUDA, sources)
     assert found["line"] is None and "scale.cuh:1: " in found["message"]
+
+
+def test_a_view_becomes_a_page():
+    view = view_file("one.ptx", ONE.encode())
+    assert server.shared_page(view.to_json()) == view.page()
+    with pytest.raises(InputError, match="not the JSON of a linked view"):
+        server.shared_page({"kind": "linked", "version": 1})

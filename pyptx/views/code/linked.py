@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyptx._gc import gc_paused
 from pyptx._loc import SourceLocation
+from pyptx._notebook import front_end
 from pyptx.analysis.sass.dependences import SassDataflow
 from pyptx.analysis.sass.opcodes import GROUPS
 from pyptx.assembly import Assembly
@@ -139,6 +140,10 @@ class LinkedView:
     def page(self) -> str:
         """Return one HTML file with the live view; works offline."""
         return page(self.to_json(), title=f"{self.title} · {self.target}", without_script=self.html())
+
+    def _display_(self) -> Any:
+        """Display in marimo: the live view as an anywidget."""
+        return front_end().any_widget(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         still = embedded(html(self, HTML_LINES), replace(self, diff=None).to_json())

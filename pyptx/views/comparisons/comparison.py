@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from pyptx._notebook import front_end
 from pyptx.errors import OptionError
 from pyptx.views._document import page, require_kind
 from pyptx.views.comparisons.html import html
@@ -120,6 +121,10 @@ class ComparisonTable:
     def page(self) -> str:
         """Return one HTML file with the live view; works offline."""
         return page(self.to_json(), title=self.title, without_script=self.html())
+
+    def _display_(self) -> Any:
+        """Display in marimo: the live table as an anywidget."""
+        return front_end().any_widget(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {MIME: self.to_json(), "text/html": self.html(), "text/plain": self.text()}

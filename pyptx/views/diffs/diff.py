@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pyptx._notebook import front_end
 from pyptx.analysis.diff.comparison import CLASSES, Comparison, Hunk, Row
 from pyptx.analysis.diff.sass import compare_sass
 from pyptx.analysis.diff.text import compare_text
@@ -169,6 +170,10 @@ class Diff:
         return page(
             self.to_json(), title=f"{self.left.title} | {self.right.title} · {self.level}", without_script=self.html()
         )
+
+    def _display_(self) -> Any:
+        """Display in marimo: the live diff as an anywidget."""
+        return front_end().any_widget(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {MIME: pack(self.to_json()), "text/html": self.html(), "text/plain": self.text(limit=TEXT_LINES)}

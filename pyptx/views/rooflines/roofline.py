@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from pyptx._notebook import front_end
 from pyptx.analysis.gpus import LEVELS, Gpu, gpu
 from pyptx.errors import OptionError, ShapeError
 from pyptx.views._document import page, require_kind
@@ -299,6 +300,10 @@ class Roofline:
         import json
 
         return json.dumps(self.to_json(), separators=(",", ":"))
+
+    def _display_(self) -> Any:
+        """Display in marimo: the live roofline as an anywidget."""
+        return front_end().any_widget(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         return {MIME: pack(self.to_json()), "text/html": self.html(), "text/plain": self.text(chart=False)}

@@ -1,4 +1,4 @@
-"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[6],{38(p,t,e){var o=e(39),r=e.n(o),a=e(40),i=e.n(a),x=e(41),n=e(42),l=e(43),d=e(44),s=e(45),y=e(46),c=e(47),f=i()(r());f.i(x.A),f.i(n.A),f.i(l.A),f.i(d.A),f.i(s.A),f.i(y.A),f.i(c.A),f.push([p.id,`/* views */
+"use strict";(self.rspackChunkpyptx_lab=self.rspackChunkpyptx_lab||[]).push([[7],{38(p,t,e){var o=e(39),r=e.n(o),a=e(40),i=e.n(a),x=e(41),n=e(42),l=e(43),d=e(44),s=e(45),y=e(46),c=e(47),f=i()(r());f.i(x.A),f.i(n.A),f.i(l.A),f.i(d.A),f.i(s.A),f.i(y.A),f.i(c.A),f.push([p.id,`/* views */
 .pyptx-output { padding: 2px 0; }
 /* JupyterLab lays out the lists of outputs; those of a view are laid out as elsewhere. */
 .jp-OutputArea-output.pyptx-output dt, .jp-OutputArea-output.pyptx-output dd { float: none; width: auto; }
