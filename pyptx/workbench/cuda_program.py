@@ -300,6 +300,8 @@ class CudaProgram(Program):
     def __getitem__(self, name: str) -> CudaEntry:
         """Return an entry or a variable by its C++ name; "scale<float, 4>" instantiates a template.
 
+        An instance that is made here has its own copies of variables on a GPU; those of `templates=` share them.
+
         Namespaces may be omitted where the name is unique. Type checkers and completion take it for an entry;
         `variables[name]` has the type of a variable.
         """
@@ -388,7 +390,10 @@ class CudaProgram(Program):
         return same[0] if same else None
 
     def _instantiated(self, expression: str) -> CudaEntry:
-        """Return an entry of a program with one more template; it shares the variables of this one on the simulator."""
+        """Return an entry of a program with one more template.
+
+        It shares the variables of this program on the simulator; on a GPU it is a module with variables of its own.
+        """
         from pyptx.sim.variables import ModuleVariables
 
         expression = self._qualified(expression)
