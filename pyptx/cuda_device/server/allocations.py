@@ -176,12 +176,17 @@ def set_pointer_attribute(session: Session, place: int, number: int, address: in
         raise DriverError("INVALID_VALUE", f"cuPointerSetAttribute: attribute {number} of 0x{address:x} cannot be set")
 
 
+@handles("cuMemPrefetchAsync")
+def prefetch_to_device(session: Session, address: int, size: int, device: int, stream: int) -> None:
+    session.memory.require(address, size, "cuMemPrefetchAsync")
+
+
 @handles("cuMemPrefetchAsync_v2")
 def prefetch(session: Session, address: int, size: int, location: int, flags: int, stream: int) -> None:
     session.memory.require(address, size, "cuMemPrefetchAsync")
 
 
-@handles("cuMemAdvise_v2")
+@handles("cuMemAdvise", "cuMemAdvise_v2")
 def advise(session: Session, address: int, size: int, advice: int, location: int) -> None:
     session.memory.require(address, size, "cuMemAdvise")
 

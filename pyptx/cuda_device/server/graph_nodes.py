@@ -20,6 +20,7 @@ class Node:
     Attributes:
         kind: CUgraphNodeType.
         operation: what it does; None for an empty node.
+        original: the node that it is a copy of, in a clone.
     """
 
     handle: int
@@ -27,6 +28,7 @@ class Node:
     kind: int
     operation: Any
     dependencies: list[Node]
+    original: Node | None = None
 
 
 @dataclass(eq=False)

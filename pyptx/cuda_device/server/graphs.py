@@ -17,7 +17,21 @@ from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
 from pyptx.cuda_device.server.streams import Event, HostCall, stream_of, submit
 
-__all__: list[str] = []
+__all__ = [
+    "CHILD",
+    "HOST",
+    "KERNEL",
+    "MEMCPY",
+    "MEMSET",
+    "RECORD_EVENT",
+    "WAIT_EVENT",
+    "EventNode",
+    "GraphExec",
+    "fill_of",
+    "handles_at",
+    "kernel_launch",
+    "write_nodes",
+]
 
 KERNEL, MEMCPY, MEMSET, HOST, CHILD, EMPTY, WAIT_EVENT, RECORD_EVENT = range(8)  # CUgraphNodeType
 _KERNEL_PARAMS = struct.Struct("<Q7I4x4Q")
@@ -28,17 +42,22 @@ _KNOWN_FLAGS = 1 | 2 | 4 | 8
 
 @dataclass(eq=False)
 class GraphExec:
-    """An executable graph: the operations of its nodes in order, which later changes of the graph do not affect."""
+    """An executable graph: the operations of its nodes in order, which later changes of the graph do not affect.
+
+    Attributes:
+        disabled: nodes that are left out.
+    """
 
     graph: Graph
     flags: int
     steps: list[tuple[Node, Any]] = field(default_factory=list)
+    disabled: set[Node] = field(default_factory=set)
     kind = CHILD
     label = "graph"
 
     def run(self, session: Session) -> None:
-        for _, operation in self.steps:
-            if operation is not None:
+        for node, operation in self.steps:
+            if operation is not None and node not in self.disabled:
                 operation.run(session)
 
     def seconds(self, session: Session) -> float:
@@ -118,6 +137,11 @@ def end_capture(session: Session, handle: int) -> int:
     return capture.graph.handle
 
 
+@handles("cuStreamGetCaptureInfo")
+def capture_status(session: Session, handle: int) -> tuple[int, int]:
+    return capture_info(session, handle, 0, 0)[:2]
+
+
 @handles("cuStreamGetCaptureInfo_v2")
 def capture_info(session: Session, handle: int, dependencies: int, count: int) -> tuple[int, int, int]:
     return capture_info_with_edges(session, handle, dependencies, 0, count)
@@ -130,10 +154,15 @@ def capture_info_with_edges(
     capture = stream_of(session, handle).capture
     if capture is None:
         return 0, 0, 0
+    nodes = capture.frontiers.get(stream_of(session, handle).handle, ())
     if dependencies or edges:
-        raise DriverError("NOT_SUPPORTED", "cuStreamGetCaptureInfo: the dependencies of a capture are not returned")
+        kept = session.kept_memory(16 * len(nodes))  # handles, then the data of the edges, which are all plain
+        kept.bytes[: 8 * len(nodes)] = list(struct.pack(f"<{len(nodes)}Q", *(node.handle for node in nodes)))
+        for place, address in ((dependencies, kept.address), (edges, kept.address + 8 * len(nodes))):
+            if place:
+                session.write(place, address.to_bytes(8, "little"))
     if count:
-        session.write(count, len(capture.frontiers.get(handle, ())).to_bytes(8, "little"))
+        session.write(count, len(nodes).to_bytes(8, "little"))
     return 2 if capture.invalid else 1, capture.number, capture.graph.handle
 
 
@@ -153,23 +182,29 @@ def destroy(session: Session, handle: int) -> None:
 
 
 def _add(session: Session, graph: int, dependencies: int, count: int, kind: int, operation: Any) -> int:
-    before = [session.get(handle, Node) for handle in _handles(session, dependencies, count)]
+    before = [session.get(handle, Node) for handle in handles_at(session, dependencies, count)]
     node = session.get(graph, Graph).add(session.new_handle(), kind, operation, before)
     return session.add(node, node.handle)
 
 
-def _handles(session: Session, place: int, count: int) -> Sequence[int]:
+def handles_at(session: Session, place: int, count: int) -> Sequence[int]:
+    """Read handles from the client's memory."""
     return struct.unpack(f"<{count}Q", session.read(place, 8 * count)) if count else ()
 
 
-def _kernel_launch(session: Session, data: bytes) -> KernelLaunch:
+def kernel_launch(session: Session, data: bytes) -> KernelLaunch:
+    """Return the launch of CUDA_KERNEL_NODE_PARAMS.
+
+    Raises:
+        DriverError: it is invalid.
+    """
     function, gx, gy, gz, bx, by, bz, shared_bytes, places, extra, kernel, _ = _KERNEL_PARAMS.unpack(data)
     found = session.get(function or kernel, Kernel)
     slots = found.program.symbols.params
     params = bytearray(slots[-1].offset + slots[-1].size if slots else 0)
     if extra:
         raise DriverError("NOT_SUPPORTED", "kernel nodes with packed arguments (extra) are not simulated")
-    for slot, address in zip(slots, _handles(session, places, len(slots)), strict=True):
+    for slot, address in zip(slots, handles_at(session, places, len(slots)), strict=True):
         params[slot.offset : slot.offset + slot.size] = session.read(address, slot.size)
     launch = KernelLaunch(found, LaunchConfig((gx, gy, gz), (bx, by, bz), (1, 1, 1), shared_bytes), bytes(params))
     launch.check(session)
@@ -178,7 +213,7 @@ def _kernel_launch(session: Session, data: bytes) -> KernelLaunch:
 
 @handles("cuGraphAddKernelNode_v2")
 def add_kernel(session: Session, graph: int, dependencies: int, count: int, data: bytes) -> int:
-    return _add(session, graph, dependencies, count, KERNEL, _kernel_launch(session, data))
+    return _add(session, graph, dependencies, count, KERNEL, kernel_launch(session, data))
 
 
 @handles("cuGraphAddMemcpyNode")
@@ -189,12 +224,20 @@ def add_copy(session: Session, graph: int, dependencies: int, count: int, data: 
 
 @handles("cuGraphAddMemsetNode")
 def add_fill(session: Session, graph: int, dependencies: int, count: int, data: bytes, context: int) -> int:
+    return _add(session, graph, dependencies, count, MEMSET, fill_of(session, data))
+
+
+def fill_of(session: Session, data: bytes) -> Fill:
+    """Return the fill of CUDA_MEMSET_NODE_PARAMS.
+
+    Raises:
+        DriverError: it is invalid.
+    """
     address, pitch, value, item, width, height = _MEMSET_PARAMS.unpack(data)
     if item not in (1, 2, 4):
-        raise DriverError("INVALID_VALUE", f"cuGraphAddMemsetNode: elements of {item} bytes; expected 1, 2 or 4")
-    session.memory.require(address, (height - 1) * pitch + width * item, "cuGraphAddMemsetNode")
-    mask = (1 << 8 * item) - 1
-    return _add(session, graph, dependencies, count, MEMSET, Fill(address, value & mask, item, width, height, pitch))
+        raise DriverError("INVALID_VALUE", f"a memset node with elements of {item} bytes; expected 1, 2 or 4")
+    session.memory.require(address, (height - 1) * pitch + width * item, "a memset node")
+    return Fill(address, value & (1 << 8 * item) - 1, item, width, height, pitch)
 
 
 @handles("cuGraphAddHostNode")
@@ -244,6 +287,7 @@ def clone(session: Session, handle: int) -> int:
     for node in original.ordered():
         before = [copies[dependency] for dependency in node.dependencies]
         copies[node] = made.add(session.new_handle(), node.kind, _copied(node.operation), before)
+        copies[node].original = node
         session.add(copies[node], copies[node].handle)
     return made.handle
 
@@ -252,7 +296,7 @@ def _copied(operation: Any) -> Any:
     return replace(operation) if isinstance(operation, (KernelLaunch, Copy, Fill, HostCall)) else operation
 
 
-def _list(session: Session, place: int, count: int, nodes: Sequence[Node]) -> None:
+def write_nodes(session: Session, place: int, count: int, nodes: Sequence[Node]) -> None:
     """Write handles of nodes as cuGraphGetNodes does: all of them with room for as many as `count` points to."""
     if place:
         room = int.from_bytes(session.read(count, 8), "little")
@@ -264,31 +308,31 @@ def _list(session: Session, place: int, count: int, nodes: Sequence[Node]) -> No
 
 @handles("cuGraphGetNodes")
 def nodes(session: Session, handle: int, place: int, count: int) -> None:
-    _list(session, place, count, session.get(handle, Graph).nodes)
+    write_nodes(session, place, count, session.get(handle, Graph).nodes)
 
 
 @handles("cuGraphGetRootNodes")
 def root_nodes(session: Session, handle: int, place: int, count: int) -> None:
-    _list(session, place, count, [node for node in session.get(handle, Graph).nodes if not node.dependencies])
+    write_nodes(session, place, count, [node for node in session.get(handle, Graph).nodes if not node.dependencies])
 
 
 @handles("cuGraphNodeGetDependencies")
 def node_dependencies(session: Session, handle: int, place: int, count: int) -> None:
-    _list(session, place, count, session.get(handle, Node).dependencies)
+    write_nodes(session, place, count, session.get(handle, Node).dependencies)
 
 
 @handles("cuGraphNodeGetDependencies_v2")
 def node_dependencies_with_edges(session: Session, handle: int, place: int, edges: int, count: int) -> None:
-    _list(session, place, count, session.get(handle, Node).dependencies)
+    write_nodes(session, place, count, session.get(handle, Node).dependencies)
 
 
 @handles("cuGraphGetEdges")
 def graph_edges(session: Session, handle: int, sources: int, targets: int, count: int) -> None:
     graph = session.get(handle, Graph)
     pairs = [(before, node) for node in graph.nodes for before in node.dependencies]
-    _list(session, sources, count, [before for before, _ in pairs])
+    write_nodes(session, sources, count, [before for before, _ in pairs])
     if targets:
-        _list(session, targets, count, [node for _, node in pairs])
+        write_nodes(session, targets, count, [node for _, node in pairs])
 
 
 @handles("cuGraphGetEdges_v2")
@@ -299,7 +343,7 @@ def graph_edges_with_data(session: Session, handle: int, sources: int, targets: 
 @handles("cuGraphAddDependencies")
 def add_dependencies(session: Session, handle: int, sources: int, targets: int, count: int) -> None:
     session.get(handle, Graph)
-    for source, target in zip(_handles(session, sources, count), _handles(session, targets, count), strict=True):
+    for source, target in zip(handles_at(session, sources, count), handles_at(session, targets, count), strict=True):
         session.get(target, Node).dependencies.append(session.get(source, Node))
 
 
@@ -382,13 +426,3 @@ def update(session: Session, handle: int, graph: int, result: int) -> None:
 def _shape(nodes: Sequence[Node]) -> list[list[int]]:
     places = {node: k for k, node in enumerate(nodes)}
     return [sorted(places[before] for before in node.dependencies) for node in nodes]
-
-
-@handles("cuGraphExecKernelNodeSetParams_v2")
-def set_kernel_params(session: Session, handle: int, node: int, data: bytes) -> None:
-    found, own = session.get(handle, GraphExec), session.get(node, Node)
-    changed = _kernel_launch(session, data)
-    places = [k for k, (one, operation) in enumerate(found.steps) if one is own and isinstance(operation, KernelLaunch)]
-    if not places:
-        raise DriverError("INVALID_VALUE", "the node is not a kernel node of the executable graph")
-    found.steps[places[0]] = own, changed

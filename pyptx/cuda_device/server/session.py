@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from pyptx.analysis.gpus import Gpu
 from pyptx.cuda_device.server.checking import LaunchChecks
 from pyptx.cuda_device.server.connection import Connection
-from pyptx.cuda_device.server.device_memory import DeviceMemory
+from pyptx.cuda_device.server.device_memory import Allocation, DeviceMemory
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_nodes import Capture
 from pyptx.cuda_device.server.object_places import ObjectPlaces
@@ -91,6 +91,7 @@ class Session:
         self.prepared: dict[Any, tuple[int, Any]] = {}  # launches by kernel and sizes, with the version of the memory
         self.captures: list[Capture] = []  # that have not ended
         self.images = ObjectPlaces()
+        self._kept: Allocation | None = None
         self._heap: Segment | None = None
         self._capture_modes: dict[int, int] = {}  # by thread
 
@@ -186,6 +187,13 @@ class Session:
         return self._heap
 
     # the client's memory
+
+    def kept_memory(self, size: int) -> Allocation:
+        """Return zeroed memory for what a call returns a pointer to; it is valid until the next such call."""
+        if self._kept is not None:
+            self.memory.free(self._kept.address)
+        self._kept = self.memory.allocate(max(1, size), 0, "host", name="results of a call")
+        return self._kept
 
     def read(self, address: int, size: int) -> bytes:
         """Read the client's memory, which may be the device's."""

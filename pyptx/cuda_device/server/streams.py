@@ -3,7 +3,7 @@ completed it, which events record."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from pyptx.cuda_device.server.errors import DriverError
@@ -70,6 +70,7 @@ class Stream:
     context: int = 0
     time: float = 0.0
     capture: Capture | None = None
+    attributes: dict[int, bytes] = field(default_factory=dict)
 
 
 @dataclass(eq=False)

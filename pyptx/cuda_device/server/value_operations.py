@@ -68,12 +68,12 @@ class ValueWait:
 def _register(bits: int) -> None:
     size, mask = bits // 8, (1 << bits) - 1
 
-    @handles(f"cuStreamWriteValue{bits}_v2")
+    @handles(f"cuStreamWriteValue{bits}_v2", f"cuStreamWriteValue{bits}")
     def write(session: Session, stream: int, address: int, value: int, flags: int) -> None:
         session.memory.require(address, size, f"cuStreamWriteValue{bits}")
         submit(session, stream, ValueWrite(address, value & mask, size))
 
-    @handles(f"cuStreamWaitValue{bits}_v2")
+    @handles(f"cuStreamWaitValue{bits}_v2", f"cuStreamWaitValue{bits}")
     def wait(session: Session, stream: int, address: int, value: int, flags: int) -> None:
         session.memory.require(address, size, f"cuStreamWaitValue{bits}")
         submit(session, stream, ValueWait(address, value & mask, size, flags & 3))

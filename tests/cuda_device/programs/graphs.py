@@ -24,6 +24,9 @@ def launch(to, on, a=2.0):
 call("cuStreamBeginCapture", stream, api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL)
 assert call("cuStreamIsCapturing", stream) == api.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
 launch(dy, stream)
+state, _, _, dependencies, _, count = call("cuStreamGetCaptureInfo", stream)
+assert state == api.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE and count == len(dependencies) == 1
+assert call("cuGraphNodeGetType", dependencies[0]) == api.CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL
 call("cuEventRecord", fork, stream)
 call("cuStreamWaitEvent", other, fork, 0)
 launch(dy, other)
@@ -68,6 +71,26 @@ kernel.blockDimX = 256
 call("cuGraphAddKernelNode", made, [first], 1, kernel)
 call("cuGraphLaunch", call("cuGraphInstantiate", made, 0), stream)
 assert (download(dy, y) == 2 + x).all()
+
+# nodes that are changed, left out and cloned
+second = call("cuGraphAddKernelNode", made, [first], 1, kernel)
+assert int(call("cuGraphNodeGetContainingGraph", second)) == int(made)
+clone = call("cuGraphClone", made)
+assert int(call("cuGraphNodeFindInClone", second, clone)) != int(second)
+fill.value = 0x3F800000
+call("cuGraphMemsetNodeSetParams", first, fill)
+assert call("cuGraphMemsetNodeGetParams", first).value == 0x3F800000
+changed = call("cuGraphInstantiate", made, 0)
+call("cuGraphNodeSetEnabled", changed, second, 0)
+call("cuGraphLaunch", changed, stream)
+assert (download(dy, y) == 1 + x).all()
+call("cuGraphNodeSetEnabled", changed, second, 1)
+values[2].value = 3.0
+call("cuGraphExecKernelNodeSetParams", changed, second, kernel)
+call("cuGraphLaunch", changed, stream)
+assert (download(dy, y) == 1 + 4 * x).all()
+call("cuGraphLaunch", call("cuGraphInstantiate", clone, 0), stream)
+assert (download(dy, y) == 2 + 2 * x).all()
 
 # what a capture does not permit invalidates it
 call("cuStreamBeginCapture", stream, api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL)
