@@ -10,6 +10,7 @@ from pathlib import Path
 from pyptx import cli, isa
 from pyptx.check.rules import NOTES, RULES
 from pyptx.cuda_device.entry_points import entry_points
+from pyptx.cuda_device.runtime.functions import runtime_functions
 from pyptx.isa._schema import MANUAL
 from pyptx.validate._messages import range_text
 
@@ -18,7 +19,12 @@ __all__ = ["write"]
 
 def write(folder: Path) -> None:
     """Write every page below `folder`, and leave alone what has not changed."""
-    pages = {"cli.md": command_line(), "rules.md": rules(), "driver-api.md": driver_api()}
+    pages = {
+        "cli.md": command_line(),
+        "rules.md": rules(),
+        "driver-api.md": driver_api(),
+        "runtime-api.md": runtime_api(),
+    }
     families = {
         name: [op for op in isa.OPS.values() if any(row.family == name for row in op.rows or (op,))]
         for name in isa.FAMILIES
@@ -65,6 +71,24 @@ def driver_api() -> Iterator[str]:
     for entry in entries:
         state = "" if entry.place != "refused" else f"refused: {entry.reason}"
         yield f"| `{entry.symbol}` | {entry.since // 1000}.{entry.since % 1000 // 10} | {state} |"
+
+
+def runtime_api() -> Iterator[str]:
+    reasons = {entry.symbol: entry.reason for entry in entry_points()}
+    states = {f.name: f.reason or reasons.get(f.driver, "") for f in runtime_functions()}
+    public = {name: state for name, state in states.items() if not name.startswith("__")}
+    yield "# Runtime API of the simulated device"
+    yield ""
+    yield (
+        f"The `libcudart.so.13` of `pyptx exec` exports the {len(public)} functions of NVIDIA's library of that name, "
+        f"and their variants for per-thread default streams. {list(public.values()).count('')} are implemented, over the "
+        "[driver API](driver-api.md); the others return `cudaErrorNotSupported` and say so once on stderr."
+    )
+    yield ""
+    yield "| function | |"
+    yield "| --- | --- |"
+    for name, reason in public.items():
+        yield f"| `{name}` | {f'refused: {reason}' if reason else ''} |"
 
 
 # the instruction set ------------------------------------------------------------------------------------------------
