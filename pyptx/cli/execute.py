@@ -74,7 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
         except OSError as error:
             print(f"pyptx: {command[0]} cannot be started: {error.strerror}", file=sys.stderr)
             return NOT_FOUND
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program decides what an interrupt means
+        before = {signal.SIGINT: signal.signal(signal.SIGINT, signal.SIG_IGN)}  # a terminal interrupts the program, too
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            before[number] = signal.signal(number, lambda received, _: process.send_signal(received))
         try:
             status = listener.serve_until(process)
             if checked or arguments.trace is not None:
@@ -83,7 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
                 arguments.trace.write_text(json.dumps(listener.trace()), encoding="utf-8")
             return _checked_status(listener, arguments.sarif, status) if checked else status
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 def _checked_status(listener: Listener, sarif: Path | None, status: int) -> int:

@@ -109,6 +109,8 @@ class Listener:
         status = 1
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the client decides what an interrupt means
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
             self._socket.close()
             _serve_client(stream, self.gpu, self.options)
             status = 0

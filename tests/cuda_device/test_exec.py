@@ -60,6 +60,42 @@ def test_cuda_core_launches_a_kernel_that_nvrtc_compiled(execute):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not (HERE / LIBRARY).exists(), reason="libcuda.so.1 was not built")
+def test_the_program_is_told_when_its_device_ends():
+    program = [sys.executable, str(PROGRAMS / "endless.py")]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "pyptx", "exec", *program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    assert running.stdout is not None
+    client = int(running.stdout.readline())
+    (device,) = children(running.pid) - {client}
+    os.kill(device, signal.SIGKILL)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert "the process of the simulated device has ended" in errors
+    assert "CUDA_ERROR_UNKNOWN" in errors
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (HERE / LIBRARY).exists(), reason="libcuda.so.1 was not built")
+def test_a_signal_to_exec_reaches_the_program_and_nothing_is_left():
+    program = [sys.executable, str(PROGRAMS / "endless.py")]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "pyptx", "exec", *program], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+    assert running.stdout is not None
+    processes = {int(running.stdout.readline()), *children(running.pid)}
+    running.terminate()
+    assert running.wait(30) == 128 + signal.SIGTERM
+    assert wait_until(lambda: not any(map(is_running, processes)))
+    running.stdout.close()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("inside", [False, True], ids=["ordinary process", "under exec"])
 @pytest.mark.skipif(not (HERE / LIBRARY).exists(), reason="libcuda.so.1 was not built")
 def test_pyptx_device_simulates_a_gpu_in_its_process(execute, inside: bool):
