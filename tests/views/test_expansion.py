@@ -83,3 +83,17 @@ def test_a_line_is_explained():
         view.explain(1)
     with pytest.raises(OptionError, match="PTX line 999 does not exist"):
         view.explain(999, pane="ptx")
+
+
+@kernel(in_specs=(Tile(32, f32),) * 2, out_specs=(Tile(32, f32),), grid=1, block=32)
+def ratios(x, y, z):
+    i = ptx.global_id()
+    ratio = reg.scalar(f32)
+    ptx.inst.div.rn.f32(ratio, x[i], y[i])
+    z[i] = ratio
+
+
+def test_the_slow_path_of_a_division_belongs_to_the_division():
+    view = ratios.view()
+    of = {text.split()[0]: count for text, count in zip(view.ptx.text, view.ptx.sass, strict=True) if text.strip()}
+    assert of["div.rn.f32"] > 80 and of["st.global.f32"] == 1
