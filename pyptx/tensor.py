@@ -142,8 +142,13 @@ class TensorSpec(_GlobalElements):
             name = f"%rd{ctx.next_index('%rd')}"
             ctx.declare_first(u64, name)
             ctx.tma_tensors.append(self.name)
-            operands = RegisterOperand(name), AddressOperand(parameter)
-            ctx.prologue.append(Instruction("ld", (".param", ".u64"), operands, place=user_place()))
+            register, place = RegisterOperand(name), user_place()
+            if ctx.maps_by_value:  # the address of the parameter itself
+                ctx.prologue.append(Instruction("mov", (".u64",), (register, LabelOperand(parameter)), place=place))
+                ctx.prologue.append(Instruction("cvta", (".param", ".u64"), (register, register), place=place))
+            else:
+                operands = register, AddressOperand(parameter)
+                ctx.prologue.append(Instruction("ld", (".param", ".u64"), operands, place=place))
             self._descriptor = (ctx, Reg(name, u64))
         return self._descriptor[1]
 

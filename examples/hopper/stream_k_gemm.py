@@ -124,6 +124,7 @@ def stream_k_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
         grid=lambda CTAS: CTAS,
         block=(THREADS, 1, 1),
         reqntid=(THREADS, 1, 1),
+        tensor_maps="value",
     )
 
 

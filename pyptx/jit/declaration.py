@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, cast
 
 from pyptx._params import parse_params
-from pyptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError, MissingSizeError
+from pyptx.errors import ArgumentTypeError, ArgumentValueError, LaunchError, MissingSizeError, OptionError
 from pyptx.ir.nodes import FunctionDirective, Param
 from pyptx.ir.types import LinkingDirective
 from pyptx.runtime import Dim3, dim3
@@ -40,6 +40,7 @@ class Declaration:
         unit: the translation unit it belongs to.
         in_place: an output may be an input.
         debug: emit `ptx.printf` and `ptx.check_`.
+        tensor_maps: "pointer" or "value", how the entry takes tensor maps.
     Raises:
         TypeError: more Tiles than tensors, or a parameter of the function that cannot be a kernel's.
     """
@@ -62,6 +63,7 @@ class Declaration:
     unit: Unit | None
     in_place: bool
     debug: bool
+    tensor_maps: str
 
     @classmethod
     def of(
@@ -85,9 +87,12 @@ class Declaration:
         unit: Unit | None = None,
         in_place: bool = False,
         debug: bool = True,
+        tensor_maps: str = "pointer",
     ) -> Declaration:
         """Return the declaration for the arguments of the decorator, which are those of `pyptx.kernel`."""
         directives = tuple(FunctionDirective(n, tuple(v)) for n, v in raw_directives or ())
+        if tensor_maps not in ("pointer", "value"):
+            raise OptionError(f"@kernel: tensor_maps={tensor_maps!r}; expected 'pointer' or 'value'")
         return cls(
             function=fn,
             name=name or re.sub(r"\W", "_", fn.__name__, flags=re.ASCII),
@@ -107,6 +112,7 @@ class Declaration:
             unit=unit,
             in_place=in_place,
             debug=debug,
+            tensor_maps=tensor_maps,
         )
 
     def __post_init__(self) -> None:

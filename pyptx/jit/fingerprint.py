@@ -29,6 +29,7 @@ def kernel_identity(declared: Declaration) -> KernelIdentity:
         repr(declared.linking),
         declared.in_place,
         *([] if declared.debug else ["debug=False"]),
+        *([] if declared.tensor_maps == "pointer" else [f"tensor_maps={declared.tensor_maps}"]),
     ]
     return KernelIdentity(
         module_of(function),

@@ -31,6 +31,7 @@ from pyptx.tracing.trace import (
 __all__ = ["trace_kernel"]
 
 _POINTER = Param(StateSpace.PARAM, ScalarType.U64, "")
+_MAP = Param(StateSpace.PARAM, ScalarType.B8, "", array_size=128, alignment=64)  # a tensor map by value
 
 
 def trace_kernel(
@@ -77,6 +78,7 @@ def _trace(
             static_smem_limit=None if dynamic else STATIC_SMEM_LIMIT,
             extern_smem_name=kernel.extern_smem,
             debug=kernel.debug,
+            maps_by_value=kernel.tensor_maps == "value",
             raw_param_types={p[1]: p[0] for p in kernel.raw_params if isinstance(p, tuple)},
         ) as ctx:
             try:
@@ -180,7 +182,8 @@ def _params(kernel: Declaration, ctx: TraceContext) -> tuple[Param, ...]:
     takes_tensors = kernel.specs or not kernel.raw_params
     aligned = [spec.align for spec in kernel.specs] or [None] * len(kernel.tensors)
     pointers = [_pointer(*one) for one in zip(kernel.tensors, aligned, strict=False)] if takes_tensors else []
-    maps = [replace(_POINTER, name=f"{n}_tma_desc") for n in ctx.tma_tensors]
+    of_map = _MAP if ctx.maps_by_value else _POINTER
+    maps = [replace(of_map, name=f"{n}_tma_desc") for n in ctx.tma_tensors]
     return (*pointers, *kernel.params, *maps)
 
 

@@ -67,6 +67,7 @@ class TraceContext:
         extern_smem_name: name of the kernel's own extern shared array.
         raw_param_types: parameter name -> type string of `raw_params`.
         debug: emit `ptx.printf` and `ptx.check_`.
+        maps_by_value: tensor maps are parameters by value, not pointers.
     """
 
     raw_param_types: dict[str, str]
@@ -84,13 +85,14 @@ class TraceContext:
         extern_smem_name: str | None = None,
         raw_param_types: dict[str, str] | None = None,
         debug: bool = True,
+        maps_by_value: bool = False,
     ):
         self.ptx_version = ptx_version
         self.force_dynamic_smem = force_dynamic_smem
         self.static_smem_limit = static_smem_limit
         self.extern_smem_name = extern_smem_name
         self.raw_param_types = raw_param_types or {}
-        self.debug = debug
+        self.debug, self.maps_by_value = debug, maps_by_value
         self.externs: dict[str, str] = {}  # name -> declaration of an external function that the body calls
         self.statements: list[Statement] = []  # those of the innermost open scope
         self.prologue: list[Statement] = []  # emitted before the body

@@ -256,6 +256,7 @@ def kernel(
     unit: Unit | None = None,
     in_place: bool = False,
     debug: bool = True,
+    tensor_maps: str = "pointer",
 ) -> Callable[[Callable[..., Any]], Kernel]: ...
 def kernel(*fn: Callable[..., Any], **options: Any) -> Kernel | Callable[[Callable[..., Any]], Kernel]:
     """Turn a Python function into a kernel: `@kernel`, or `@kernel(arch="sm_90a", in_specs=..., ...)`.
@@ -277,6 +278,8 @@ def kernel(*fn: Callable[..., Any], **options: Any) -> Kernel | Callable[[Callab
         unit: the translation unit with the variables and functions it uses.
         in_place: an output may be an input; the kernel reads each element before it overwrites it.
         debug: emit `ptx.printf` and `ptx.check_`; False removes both.
+        tensor_maps: "pointer": the entry takes the address of each tensor map (`x_tma_desc`, .u64), which a launch copies to
+            the GPU if it is new; "value": the map itself (.align 64 .b8 x_tma_desc[128]), as a `__grid_constant__ CUtensorMap` of CUDA C++.
     Examples:
         >>> @kernel(in_specs=(Tile("N", f32),), out_specs=(Tile("N", f32),), grid=lambda N: N // 32, block=32)
         ... def double(x, y):

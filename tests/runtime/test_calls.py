@@ -25,7 +25,14 @@ FACTOR = 2.0
 def gpu(monkeypatch):
     """A driver that records, behind every call on our own arrays and on what has __cuda_array_interface__."""
     api = FakeDriver(devices=2)
-    api.sizes = {"scale": [8, 8, 4, 4], "copy": [8, 8, 8, 8], "product": [8] * 4, "outside": [8, 8], "vectors": [8, 8]}
+    api.sizes = {
+        "scale": [8, 8, 4, 4],
+        "copy": [8, 8, 8, 8],
+        "copy_value": [8, 8, 128, 128],
+        "product": [8] * 4,
+        "outside": [8, 8],
+        "vectors": [8, 8],
+    }
     backend = cuda.CudaBackend(api)
     api.current.append(100)
     monkeypatch.setattr(cuda, "BACKEND", backend)
@@ -138,6 +145,25 @@ def test_tensor_maps_follow_the_addresses(gpu):
     seen = [[int.from_bytes(v, "little") for v in done.values] for done in launches(gpu)]
     assert seen[0] == seen[1] == seen[3] != seen[2] and seen[0][2] != seen[0][3]
     assert gpu.driver.api.names().count("cuTensorMapEncodeTiled") == 3  # one for each array
+
+
+def test_tensor_maps_by_value_are_in_the_parameters(gpu):
+    by_value = kernel(
+        copy.__wrapped__,
+        name="copy_value",
+        in_specs=copy.in_specs,
+        out_specs=copy.out_specs,
+        grid=3,
+        block=32,
+        tensor_maps="value",
+    )
+    arrays = [array(gpu, 24, 32) for _ in range(3)]
+    for x, y in [(0, 1), (0, 1), (2, 0), (0, 1)]:
+        by_value(arrays[x], out=arrays[y])
+    seen = [done.values for done in launches(gpu)]
+    assert [len(v) for v in seen[0]] == [8, 8, 128, 128]
+    assert seen[0] == seen[1] == seen[3] != seen[2] and seen[0][2] != seen[0][3]
+    assert not gpu.descriptors(gpu.driver.device(0))._addresses, "no map is copied to the GPU"
 
 
 def test_a_map_a_graph_remembers_is_pinned_though_it_was_there_before(gpu):

@@ -10,7 +10,7 @@ from pyptx.runtime.arrays import Arrays, Placeholder
 from pyptx.runtime.cuda.driver import Driver
 from pyptx.runtime.cuda.launch import PreparedLaunch
 from pyptx.runtime.cuda.program import LoadedKernel
-from pyptx.runtime.cuda.tensor_maps import DescriptorPool, Encoder, RelocatedMap
+from pyptx.runtime.cuda.tensor_maps import BYTES, DescriptorPool, Encoder, RelocatedMap
 from pyptx.runtime.plan import LaunchPlan
 from pyptx.sim.memory.arguments import ParamSlot, scalar_bytes
 from pyptx.tensor_map import TensorMap
@@ -85,8 +85,9 @@ class BoundLaunch:
             slots,
             ["Q"] * count
             + [code or f"{slot.size}s" for code, slot in zip(codes, numbers, strict=True)]
-            + ["Q"] * len(maps),
+            + [f"{BYTES}s" if slot.array else "Q" for slot in slots[count + len(values) :]],
         ).pack_into
+        self._by_value = [bool(slot.array) for slot in slots[count + len(values) :]]
         self._maps, self._encoder, self._descriptors = [(m, m.source.index, {}) for m in maps], encoder, descriptors
         self._make = lambda: PreparedLaunch(driver, loaded, plan, slots)
         self._idle: list[PreparedLaunch] = []
@@ -132,10 +133,11 @@ class BoundLaunch:
         with self._driver.on(self._device):
             return prepared.launch(stream)
 
-    def _placed(self, addresses: Sequence[int], stream: int) -> list[int]:
-        """Return device addresses of the maps for arrays at these addresses; the caller holds the pool's lock."""
-        found, pinned = [], self._driver.capturing(stream)
-        for m, k, known in self._maps:
+    def _placed(self, addresses: Sequence[int], stream: int) -> list[int | bytes]:
+        """Return the maps for arrays at these addresses, by value or their device addresses; the caller holds the pool's lock."""
+        found: list[int | bytes] = []
+        pinned = self._driver.capturing(stream)
+        for (m, k, known), by_value in zip(self._maps, self._by_value, strict=True):
             encoded = known.get(addresses[k])
             if encoded is None:
                 with self._driver.on(self._device):
@@ -143,6 +145,9 @@ class BoundLaunch:
                 if len(known) >= _KEPT_ENCODINGS:
                     known.clear()
                 known[addresses[k]] = encoded
+            if by_value:
+                found.append(encoded)
+                continue
             found.append(self._descriptors.find(encoded, pinned=pinned) or self._upload(encoded, pinned))
         return found
 
