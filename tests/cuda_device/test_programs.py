@@ -46,6 +46,7 @@ def test_a_program_of_the_runtime_api_runs_unmodified(execute, compiled):
         ("clusters", "clusters of 4 and of 2"),
         ("dynamic_shared", "100 kB of dynamic shared memory"),
         ("errors", "errors are the runtime's, and sticky"),
+        ("host_threads", "1000 launches from eight threads"),
         ("linked", "separately compiled files are linked"),
         ("managed", "managed memory is read by the host"),
         ("printf", "before\nthread 0 of block 0: 1.50 text\nthread 1 of block 0: 1.50 text\nafter"),

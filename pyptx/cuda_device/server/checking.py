@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from pyptx.check import Finding, Report
 from pyptx.check.faults import fault_findings
 from pyptx.check.locations import Locations
 from pyptx.check.sanitizer_findings import sanitizer_findings
+from pyptx.cuda_device.server.device_memory import Allocation
 from pyptx.errors import SimulationError
 from pyptx.nvrtc.mangling import demangle
 from pyptx.sim.program.program import Program
@@ -38,12 +39,14 @@ class LaunchChecks:
         schedule: schedule of the launches.
         launches: number of launches, by kernel.
         logs: SARIF log of each launch that had new findings.
+        left: number and bytes of the allocations that the program did not free.
     """
 
     schedule: str
     launches: Counter[str] = field(default_factory=Counter)
     counts: Counter[str] = field(default_factory=Counter)
     logs: list[dict[str, Any]] = field(default_factory=list)
+    left: tuple[int, int] = (0, 0)
     _seen: set[tuple[Any, ...]] = field(default_factory=set)
 
     def run(
@@ -95,9 +98,14 @@ class LaunchChecks:
         self.counts.update(finding.severity for finding in report.findings)
         self.logs.append(report.to_sarif())
 
-    def write(self, folder: Path) -> None:
-        """Write the findings to a file of this process, for `collect_checks`."""
-        found = {"launches": self.launches, "counts": self.counts, "logs": self.logs}
+    def write(self, folder: Path, allocations: Iterable[Allocation]) -> None:
+        """Write the findings to a file of this process, for `collect_checks`.
+
+        Args:
+            allocations: those that are left at the end, also of variables.
+        """
+        left = [a.size for a in allocations if a.context and a.kind != "variable"]
+        found = {"launches": self.launches, "counts": self.counts, "logs": self.logs, "left": (len(left), sum(left))}
         part = folder / f"check-{os.getpid()}.part"
         part.write_text(json.dumps(found), encoding="utf-8")
         part.replace(part.with_suffix(".json"))
@@ -116,17 +124,22 @@ def collect_checks(folder: Path) -> LaunchChecks:
         whole.launches.update(found["launches"])
         whole.counts.update(found["counts"])
         whole.logs += found["logs"]
+        whole.left = whole.left[0] + found["left"][0], whole.left[1] + found["left"][1]
     return whole
 
 
 def summary(checks: LaunchChecks) -> str:
-    """Return the number of launches, kernels and findings as a line."""
+    """Return the number of launches, kernels and findings, and the memory that was not freed, as a line."""
     found = [f"{checks.counts[kind]} {kind}{'s' * (checks.counts[kind] != 1)}" for kind in _kinds(checks.counts)]
     launches, kernels = checks.launches.total(), len(checks.launches)
     return (
         f"{launches} launch{'es' * (launches != 1)} of {kernels} kernel{'s' * (kernels != 1)} checked: "
-        f"{', '.join(found) or 'no findings'}"
+        f"{', '.join(found) or 'no findings'}{_left(*checks.left)}"
     )
+
+
+def _left(count: int, size: int) -> str:
+    return f"; {count} allocation{'s' * (count != 1)} of {size:,} bytes not freed" if count else ""
 
 
 def _kinds(counts: Counter[str]) -> Sequence[str]:
