@@ -48,6 +48,7 @@ def product(a, b, c, workspace, flags, *, BN=256, BK=64, STAGES=4, GROUP=8):
     ring, boxes = lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4), Boxes(CONSUMERS * 4, c.dtype)
     tid, cta = reg.from_(ptx.tid.x, u32), reg.from_(ptx.ctaid.x, u32)
     ring.set_up(tid)
+    ptx.inst.bar.warp.sync(-1)  # setmaxnreg and wgmma need whole warps
     with ptx.if_(tid < 128):
         set_registers(40, BN // 2)
         with ptx.if_(tid == 0):
@@ -69,6 +70,7 @@ def product(a, b, c, workspace, flags, *, BN=256, BK=64, STAGES=4, GROUP=8):
                 boxes.write(sums, c, row, share.column * BN, warp, lane)
             with ptx.else_():
                 give(sums, workspace, flags, cta, thread)
+            ptx.inst.bar.warp.sync(-1)  # lanes may have seen a flag at different times
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
 
