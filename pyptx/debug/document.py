@@ -107,8 +107,8 @@ def _warps(state: SessionState, residents: list[ResidentCta]) -> list[dict[str, 
 def _registers(state: SessionState, warp: WarpState) -> list[dict[str, Any]]:
     """Return the registers in scope of the focused warp."""
     names = state.launch.names
-    owners = names.owners if names is not None else {}
-    types = names.types if names is not None else {}
+    owners = names.owners_at(warp.instruction) if names is not None else {}
+    types = names.types_at(warp.instruction) if names is not None else {}
     now = warp.resident.registers(warp.warp)
     before = state.registers_before(warp.resident.id, warp.warp)
     offsets = state.launch.machine.register_offsets

@@ -89,7 +89,11 @@ def test_inner_blocks_hide_outer_names_and_functions_have_their_own():
     assert session.evaluate("doubled")[4] == 8 and session.evaluate("mode")[0] == 5
     with pytest.raises(DebugError, match="'own' is not defined here; names here: .*doubled"):
         session.evaluate("own")
-    names = session.launch.names
+    names, shown = (
+        session.launch.names,
+        {r["name"]: r["python"] for r in session.document()["registers"] if r["python"]},
+    )
+    assert set(shown.values()) == {"value", "mode", "doubled"}  # registers of the kernel have the same PTX names
     assert set(names.bound(session.launch.warp_state().instruction)) == {"value", "mode", "doubled"}
 
 

@@ -102,7 +102,9 @@ def _registers(prompt: Prompt, rest: str) -> None:
                 prompt.say(line)
         return
     names = session.launch.names
-    owners, types = (names.owners, names.types) if names is not None else ({}, {})
+    owners, types = (
+        (names.owners_at(state.instruction), names.types_at(state.instruction)) if names is not None else ({}, {})
+    )
     before = session.state.registers_before(state.resident.id, state.warp)
     offsets, now = session.launch.machine.register_offsets, state.resident.registers(state.warp)
     rows, hidden = [], 0

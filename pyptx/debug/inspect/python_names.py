@@ -164,6 +164,14 @@ class PythonNames:
             for _, register in _registers(name, value)
         }
 
+    def owners_at(self, instruction: int) -> dict[str, str]:
+        """Return `owners`: registers of a kernel in Python have one name in all of it."""
+        return self.owners
+
+    def types_at(self, instruction: int) -> dict[str, str]:
+        """Return `types`."""
+        return self.types
+
     @cached_property
     def memories(self) -> dict[str, Memory]:
         """Shared memory by its first Python name."""

@@ -43,26 +43,25 @@ class SourceVariables:
             return ""
         return f"{name} has no value here: it is not assigned yet, or no longer used"
 
-    @property
-    def owners(self) -> dict[str, str]:
-        """First variable of each register, by its PTX name."""
+    def owners_at(self, instruction: int) -> dict[str, str]:
+        """Return the first variable of each register of the function at an instruction, by PTX name."""
         found: dict[str, str] = {}
-        for variable, place in self._everywhere():
+        for variable, place in self._in_function(instruction):
             if isinstance(place, InRegister):
                 found.setdefault(place.name, variable.name)
         return found
 
-    @property
-    def types(self) -> dict[str, str]:
-        """Type of each register of a number, by its PTX name."""
+    def types_at(self, instruction: int) -> dict[str, str]:
+        """Return the type of each register that holds a number in the function at an instruction, by PTX name."""
         return {
             place.name: variable.type.type
-            for variable, place in self._everywhere()
+            for variable, place in self._in_function(instruction)
             if isinstance(place, InRegister) and isinstance(variable.type, Scalar)
         }
 
-    def _everywhere(self) -> Iterator[tuple[SourceVariable, InRegister | InMemory | None]]:
-        for scope in (scope for function in self._scopes for scope in function.walk()):
+    def _in_function(self, instruction: int) -> Iterator[tuple[SourceVariable, InRegister | InMemory | None]]:
+        functions = [function for function in self._scopes if function.holds(instruction)]
+        for scope in (scope for function in functions for scope in function.walk()):
             for variable in scope.variables:
                 yield from ((variable, place) for place in (variable.always, *(place for *_, place in variable.places)))
 
