@@ -8,7 +8,6 @@ from math import prod
 from pyptx.analysis import occupancy
 from pyptx.errors import PtxError
 from pyptx.jupyter.kernel_runs import CompiledKernel
-from pyptx.tune.trial import format_time
 
 __all__ = ["change_text"]
 
@@ -23,6 +22,8 @@ def change_text(
     Args:
         times: modeled seconds of both, where known.
     """
+    from pyptx.tune.trial import format_time  # late: pyptx.tune takes time to load
+
     used = _used(after)
     if before is None:
         parts = [f"{used['registers']} registers", f"{len(after.compiled.sass)} instructions"]
