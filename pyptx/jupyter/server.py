@@ -29,14 +29,14 @@ from pyptx.errors import InputError, OptionError, PtxError
 from pyptx.jupyter import panel
 from pyptx.jupyter.cuda_checks import CudaText, check_cuda, read_cell
 from pyptx.jupyter.file_views import view_file
-from pyptx.validate import check_ptx
+from pyptx.language.diagnostics import MAX_CHARACTERS, find_diagnostics
 from pyptx.views import LinkedView
 from pyptx.workbench.comparing import diff
 from pyptx.workbench.side_by_side import compare
 
 __all__ = ["MAX_TEXT"]
 
-MAX_TEXT = 2_000_000  # characters of PTX checked while the user types
+MAX_TEXT = MAX_CHARACTERS
 
 
 class Handler(APIHandler):
@@ -154,7 +154,7 @@ def shared_page(view: dict[str, Any]) -> str:
 
 
 def diagnostics(text: str, target: str | None) -> list[dict[str, Any]]:
-    """Return the findings of check_ptx as JSON values; lines count from 1, columns from 0."""
+    """Return the findings of find_diagnostics as JSON values; lines count from 1, columns from 0."""
     return [
         {
             "severity": found.severity,
@@ -164,7 +164,7 @@ def diagnostics(text: str, target: str | None) -> list[dict[str, Any]]:
             "end_column": found.end_column,
             "hint": found.hint,
         }
-        for found in check_ptx(text, target or None)
+        for found in find_diagnostics(text, target)
     ]
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "TokenKind",
     "tokenize",
     "describe_invalid_token",
+    "scan",
 ]
 
 NAME = r"[A-Za-z_$][\w$]*+"
@@ -116,6 +117,28 @@ def tokenize(text: str) -> list[Token]:
         LexError: The text contains an invalid character, or an unterminated string or comment.
     """
     return list(_tokens(text))
+
+
+def scan(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield (kind, start, end) of each token of any text, valid or not, for editors.
+
+    Kinds are the group names of the lexer: "newline", "comment", "register", "identifier", "directive", "float",
+    "integer", "string", "operator", "punctuator", and "bad": an invalid character, the rest of the line of an
+    unterminated string, or the rest of the text of an unterminated comment. Blanks between tokens are not yielded.
+    """
+    at = 0
+    while True:
+        match = _FLAT.match(text, at)
+        assert match is not None and match.lastgroup is not None, "_FLAT matches at every offset"
+        kind, start, at = match.lastgroup, match.start(match.lastgroup), match.end()
+        if kind == "end":
+            return
+        if text.startswith("/*", start) and kind != "comment":
+            kind, at = "bad", len(text)
+        elif kind == "bad" and text[start] == '"':
+            line_end = text.find("\n", start)
+            at = line_end if line_end >= 0 else len(text)
+        yield kind, start, at
 
 
 def _tokens(text: str) -> Iterator[Token]:

@@ -132,6 +132,7 @@ def test_the_completion_script_is_one_that_bash_reads(capsys):
         "tune",
         "roofline",
         "transpile",
+        "lsp",
         "history",
         "cache",
         "completion",
