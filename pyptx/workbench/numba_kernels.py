@@ -47,7 +47,9 @@ def numba(kernel: Callable[..., Any], signature: str | Sequence[Any], *, arch: s
     function = getattr(kernel, "py_func", kernel)
     types, _ = sigutils.normalize_signature(signature)
     number = targets.parse(arch).number
-    ptx, _ = cuda.compile_ptx(function, types, cc=divmod(number, 10), lineinfo=True)
+    ptx, _ = cuda.compile_ptx(  # pyright: ignore[reportPrivateImportUsage]  (documented there)
+        function, types, cc=divmod(number, 10), lineinfo=True
+    )
     module = parse(ptx)
     text = emit_lines(module).text
     library = str(Path(cuda.__file__).parent)
