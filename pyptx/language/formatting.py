@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pyptx.language.text import Document, TextEdit, Token
+from pyptx.parser.cursor import MAX_DEPTH
 
 __all__ = ["format_document"]
 
@@ -54,6 +55,7 @@ class _Layout:
 
     def __init__(self) -> None:
         self.blocks: list[bool] = []  # for each open brace, whether it opened a block, not a vector
+        self.depth = 0  # open blocks
         self.statement: list[Token] = []  # tokens of the statement that is open
         self.header = False  # in a directive that ends with its line
         self.head = False  # in the head of a function
@@ -61,7 +63,7 @@ class _Layout:
 
     def depth_of(self, tokens: tuple[Token, ...], i: int) -> int:
         """Return the indentation of a line that starts with the token."""
-        token, depth = tokens[i], sum(self.blocks)
+        token, depth = tokens[i], min(self.depth, MAX_DEPTH)
         if token.text == "}" and self.blocks:
             return depth - (1 if self.blocks[-1] else 0)
         if token.kind == "comment" and not self.statement:
@@ -82,6 +84,7 @@ class _Layout:
         word = token.text if token.kind == "punctuator" else ""
         if word == "{" and (self.head or not self.statement or self.statement[0].text == ".section"):
             self.blocks.append(True)
+            self.depth += 1
             self.end()
         elif word == "{":
             self.blocks.append(False)
@@ -89,6 +92,7 @@ class _Layout:
         elif word == "}":
             block = self.blocks.pop() if self.blocks else True
             if block:
+                self.depth = max(self.depth - 1, 0)
                 self.end()
         elif word == ";" or (word == ":" and len(self.statement) == 1):
             self.end()

@@ -101,7 +101,7 @@ class _Reader:
                 return i
             if depth == 0 and ((word == "{" and function) or word == "}"):
                 return i
-            if i > at and token.kind == "directive" and self._starts_line(i) and self._interrupts(token, at, i):
+            if i > at and token.kind == "directive" and self._starts_line(i) and self._interrupts(i):
                 return i
             if word in _OPENING:
                 depth += 1
@@ -111,11 +111,12 @@ class _Reader:
                     return i if word == "}" else i + 1
         return len(self.tokens)
 
-    def _interrupts(self, token: Token, at: int, i: int) -> bool:
-        """Return True if a directive at the start of a line cannot continue the statement that starts at `at`."""
-        if token.text in (".reg", ".version", ".target", ".address_size", ".loc", *_FUNCTIONS):
-            return not all(word.text in _DECLARING for word in self.tokens[at:i])
-        return token.text in (".visible", ".extern", ".weak") and self.tokens[i - 1].text not in LINKING
+    def _interrupts(self, i: int) -> bool:
+        """Return True if a directive at the start of a line cannot continue the statement before it."""
+        word, previous = self.tokens[i].text, self.tokens[i - 1].text
+        if word in (".reg", ".version", ".target", ".address_size", ".loc", *_FUNCTIONS):
+            return previous not in _DECLARING
+        return word in (".visible", ".extern", ".weak") and previous not in LINKING
 
     def _starts_line(self, i: int) -> bool:
         return i == 0 or "\n" in self.document.text[self.tokens[i - 1].end : self.tokens[i].start]
@@ -205,7 +206,7 @@ class _Reader:
     def _declaration(self, words: Sequence[Token]) -> None:
         """Read `.reg .b32 %a, %b<4>;` or `.global .align 4 .u32 table[2] = {1, other};`."""
         kind = "register" if any(word.text == ".reg" for word in words) else "variable"
-        depth, detail, named = 0, [], False
+        depth, detail, named, first = 0, [], False, True
         for i, word in enumerate(words):
             if word.kind == "punctuator" and word.text in _OPENING:
                 depth += 1
@@ -215,12 +216,12 @@ class _Reader:
                 named = False
             elif word.kind in ("identifier", "register"):
                 if depth == 0 and not named:
-                    named = True
+                    named, first = True, False
                     count = self._count(words, i)
                     self._declare(word, kind, " ".join(detail) + _size(words, i), end=words[-1].end, count=count)
                 elif words[i + 1 : i + 2] and words[i + 1].text != "(":  # not the operator of `generic(name)`
                     self._refer([word])
-            elif depth == 0 and not named and word.kind in ("directive", "integer"):
+            elif depth == 0 and first and word.kind in ("directive", "integer"):
                 detail.append(word.text)
 
     @staticmethod

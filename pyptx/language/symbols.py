@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -72,12 +73,12 @@ class Scope:
             scope = scope.outer
         return later  # used before its declaration, which `diagnostics` reports
 
-    def _declarations(self, name: str) -> list[Symbol]:
-        found = list(self.single.get(name, ()))
+    def _declarations(self, name: str) -> Iterator[Symbol]:
+        """Yield the first declaration of a name, alone and in families."""
+        yield from self.single.get(name, ())[:1]
         digits = len(name) - len(name.rstrip("0123456789"))
         for length in range(1, min(digits, _MOST_DIGITS) + 1 if self.families else 1):
-            found += [one for one in self.families.get(name[:-length], ()) if one.names(name)]
-        return found
+            yield from (one for one in self.families.get(name[:-length], ())[:1] if one.names(name))
 
 
 class Occurrence(NamedTuple):

@@ -153,3 +153,27 @@ def test_a_diagnostic_underlines_its_words():
 def test_a_text_that_is_too_long_is_not_checked():
     [found] = find_diagnostics("\n" * (MAX_CHARACTERS + 1))
     assert found.severity == "warning" and "checked while typing" in found.message
+
+
+@pytest.mark.parametrize("line", [".reg\n", "{\n", "L:\n", ".reg .b32 a,", "("])
+def test_time_and_output_are_proportional_to_the_text(line):
+    document = Document(line * 20_000)
+    build_index(document)
+    formatted = sum(len(edit.text) for edit in format_document(document))
+    assert formatted <= 20_000 * 202  # indentation is bounded
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", FILES)
+def test_every_prefix_of_a_file_has_all_features(file):
+    """As it is while the file is typed."""
+    text = (CORPUS / file).read_bytes().decode()[:6000]
+    for end in range(0, len(text), 41):
+        document = Document(text[:end])
+        index = build_index(document)
+        outline(index), find_folds(document), list(classify(document, index)), complete(document, index, end)
+        formatted = apply(document.text, format_document(document))
+        assert [t[:2] for t in Document(formatted).all_tokens] == [t[:2] for t in document.all_tokens]
+        for found in find_diagnostics(document.text):
+            start, stop = span(document, found)
+            assert 0 <= start <= stop <= end
