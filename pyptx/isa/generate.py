@@ -8,6 +8,7 @@ type checkers and editors; see `stubs`. `pyptx/isa/isa.json` contains, for the J
     modifiers    all modifiers, with their dots
     types        type names
     registers    special register -> summary
+    directives   directive -> summary
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import json
 from pathlib import Path
 
 from pyptx import isa
-from pyptx.isa import Form, Op, _types, registers
+from pyptx.isa import Form, Op, _types, directives, registers
 from pyptx.isa.stubs import instruction_stub, namespace_stub, special_stub
 
 __all__ = ["PATH", "files", "main", "text"]
@@ -42,7 +43,8 @@ def text() -> str:
                            "choices": [_choices(form) for form in op.forms]}
         modifiers.update(_modifiers(op))
     data = {"opcodes": opcodes, "modifiers": sorted(modifiers), "types": sorted(_types.DECLARABLE),
-            "registers": {name: row.summary for name, row in registers.SPECIAL.items()}}
+            "registers": {name: row.summary for name, row in registers.SPECIAL.items()},
+            "directives": directives.SUMMARIES}
     return json.dumps(data, separators=(",", ":"), sort_keys=False) + "\n"
 
 

@@ -250,6 +250,7 @@ def test_the_table_imports_only_the_standard_library():
         "pyptx",
         "__main__",
         "sitecustomize",
+        "_numba_cuda_redirector",  # numba-cuda installs a .pth file
         "_distutils_hack",
         "__mp_main__",
         "pyximport",

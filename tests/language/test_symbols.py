@@ -8,6 +8,7 @@ import pytest
 
 from pyptx.errors import InputError
 from pyptx.ir.nodes import Block, Label, RegDecl, VarDecl
+from pyptx.isa.directives import DIRECTIVES, SUMMARIES
 from pyptx.language.hover import describe, hover
 from pyptx.language.indexing import build_index
 from pyptx.language.outline import outline
@@ -187,3 +188,7 @@ def test_every_name_in_the_output_of_a_compiler_is_resolved(file):
     document, index = index_of((CORPUS / file).read_text())
     unknown = {document.text[o.start : o.end] for o in index.occurrences if o.symbol is None}
     assert {name for name in unknown if lookup(name) is None and lookup(name + ".x") is None} <= {"WARP_SZ"}
+
+
+def test_every_directive_of_functions_has_a_summary():
+    assert {f".{name}" for name in DIRECTIVES} <= SUMMARIES.keys()

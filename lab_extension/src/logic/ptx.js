@@ -2,23 +2,11 @@
 
 /**
  * @typedef {{doc: string, syntax: string[], needs: string[], choices: Record<string, string>[]}} Op
- * @typedef {{opcodes: Record<string, Op>, modifiers: string[], types: string[], registers: Record<string, string>}} Isa
+ * @typedef {{opcodes: Record<string, Op>, modifiers: string[], types: string[], registers: Record<string, string>, directives: Record<string, string>}} Isa
  * @typedef {{label: string, kind: "opcode" | "modifier" | "register" | "type" | "directive", detail: string}} Offer
  * @typedef {{from: number, to: number, offers: Offer[]}} Completion
  * @typedef {{from: number, to: number, title: string, lines: string[], code: string[]}} Help
  */
-
-/** Directives, which are no instructions and so not in the table. */
-export const DIRECTIVES = {
-  ".version": "PTX ISA version of the module", ".target": "GPU the module is for, such as sm_90a", ".address_size": "bits of an address: 64",
-  ".entry": "a kernel", ".func": "a function", ".visible": "seen by other modules", ".extern": "defined in another module", ".weak": "may be defined again elsewhere",
-  ".common": "shared by modules under one name", ".reg": "registers", ".shared": "memory of a CTA", ".global": "memory of the GPU", ".const": "constant memory",
-  ".local": "memory of a thread", ".param": "parameters", ".align": "alignment in bytes", ".maxntid": "most threads of a CTA", ".reqntid": "threads of a CTA, exactly",
-  ".minnctapersm": "CTAs an SM shall hold at least", ".maxnctapersm": "CTAs an SM holds at most", ".maxnreg": "most registers of a thread", ".reqnctapercluster": "CTAs of a cluster, exactly",
-  ".explicitcluster": "launched only with cluster dimensions", ".maxclusterrank": "most CTAs of a cluster", ".noreturn": "the function does not return", ".pragma": "a hint to the assembler",
-  ".file": "names a source file for .loc", ".loc": "source line of the instructions that follow", ".section": "a section of debug information", ".alias": "another name of a function",
-  ".branchtargets": "labels that brx.idx may go to", ".calltargets": "functions an indirect call may reach", ".callprototype": "the shape of an indirect call",
-};
 
 const STATEMENT = /^(\s*(?:[A-Za-z_$][\w$]*\s*:(?!:)\s*)*(?:\{\s*)?(?:@!?%?[\w$]+\s+)?)([a-z][a-z0-9_]*)?((?:\.[\w:]*)*)$/;
 const MOST_FORMS = 8;
@@ -97,7 +85,7 @@ export function complete(isa, line, column) {
   if (!found) return null;
   const [, , opcode = "", modifiers = ""] = found;
   if (!opcode && !modifiers.includes(".")) return null;
-  if (!opcode) return offered(Object.entries(DIRECTIVES).map(([label, detail]) => ({ label, kind: "directive", detail })), modifiers, column);
+  if (!opcode) return offered(Object.entries(isa.directives).map(([label, detail]) => ({ label, kind: "directive", detail })), modifiers, column);
   if (!modifiers) return offered(Object.entries(isa.opcodes).map(([label, op]) => ({ label, kind: "opcode", detail: op.doc })), opcode, column);
   const last = modifiers.slice(modifiers.lastIndexOf("."));
   const words = nextWords(isa, opcode, split(modifiers.slice(0, modifiers.length - last.length)));
@@ -122,7 +110,7 @@ export function hover(isa, line, column) {
     }
     if (word.startsWith(".")) {
       const name = split(word)[0] ?? word;
-      return Object.hasOwn(DIRECTIVES, name) ? { from, to: from + name.length, title: name, lines: [DIRECTIVES[/** @type {keyof typeof DIRECTIVES} */ (name)]], code: [] } : null;
+      return Object.hasOwn(isa.directives, name) ? { from, to: from + name.length, title: name, lines: [isa.directives[name]], code: [] } : null;
     }
     const opcode = word.split(".")[0], op = Object.hasOwn(isa.opcodes, opcode) ? isa.opcodes[opcode] : undefined;
     const start = STATEMENT.exec(line.slice(0, from).split(";").at(-1) + opcode);
