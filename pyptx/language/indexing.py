@@ -16,6 +16,7 @@ from pyptx.parser.declarations import BANKS, LINKING, SPACES
 __all__ = ["build_index"]
 
 _LONGEST = 20  # digits of a count
+_MOST_SIZES = 64  # tokens of dimensions that are shown
 _FUNCTIONS = (".entry", ".func")
 _DECLARING = SPACES.keys() | BANKS.keys() | LINKING.keys() | {".align", ".attribute"}
 _HEADERS = (".version", ".target", ".address_size", ".file", ".loc", ".loc_intermediate", ".pragma", ".alias")
@@ -281,7 +282,7 @@ class _Reader:
 def _size(words: Sequence[Token], i: int) -> str:
     """Return the dimensions after a name, as written: "[16]"."""
     text, depth = "", 0
-    for word in words[i + 1 :]:
+    for word in words[i + 1 : i + 1 + _MOST_SIZES]:
         depth += word.text == "["
         if depth == 0:
             break
