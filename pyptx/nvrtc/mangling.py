@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["Demangled", "demangle", "local_names"]
+__all__ = ["Demangled", "demangle", "local_names", "qualified_name"]
 
 _BUILTIN = {
     "v": "void", "w": "wchar_t", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short",
@@ -47,6 +47,12 @@ def demangle(mangled: str) -> Demangled | None:
         return _Reader(mangled[2:]).function()
     except (_UnknownError, IndexError):
         return None
+
+
+def qualified_name(symbol: str) -> str:
+    """Return the name of a function or variable in the source, with namespaces and template arguments; else the symbol."""
+    found = demangle(symbol)
+    return symbol if found is None else found.name
 
 
 _LOCAL = re.compile(r"\b_ZZ\w+")

@@ -24,7 +24,7 @@ from pyptx.launch_config import LaunchConfig
 from pyptx.linker import link
 from pyptx.nvrtc import Compilation, CudaError, Source, compile_source
 from pyptx.nvrtc.headers import toolkit_folders
-from pyptx.nvrtc.mangling import demangle, local_names
+from pyptx.nvrtc.mangling import local_names, qualified_name
 from pyptx.nvrtc.signatures import (
     DeclaredVariable,
     KernelDeclaration,
@@ -246,7 +246,7 @@ class CudaProgram(Program):
             self._declared.read(Path(path).read_text(encoding="utf-8", errors="replace"))
         module, objects = self._linked(compiled)
         text = emit_lines(module).text
-        places = source_places(text, build.file_of, _is_toolkit, _function_name)
+        places = source_places(text, build.file_of, _is_toolkit, qualified_name)
         rows = statement_rows(module, text.removesuffix("\n").split("\n"))
         super().__init__(with_places(module, (places[row] for row in rows)), build.name, objects)
 
@@ -288,8 +288,7 @@ class CudaProgram(Program):
         """Its `__device__` and `__constant__` variables by name, with the element type of the source."""
         found: dict[str, Variable] = {}
         for symbol, variable in super().variables.items():
-            whole = demangle(symbol)
-            name = whole.name if whole is not None else symbol
+            name = qualified_name(symbol)
             declared = self._declared.variables.get(name.rpartition("::")[2])
             typed = None if declared is None else element_type(declared, variable.size * variable.dtype.itemsize)
             if typed is not None and variable.dtype == "uint8":
@@ -459,11 +458,6 @@ class CudaEntry(SourceEntry):
 
     def _renamed(self, text: str) -> str:
         return super()._renamed(local_names(text))
-
-
-def _function_name(mangled: str) -> str:
-    found = demangle(mangled)
-    return mangled if found is None else found.name
 
 
 def _is_toolkit(file: str) -> bool:

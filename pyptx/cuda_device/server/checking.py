@@ -22,7 +22,7 @@ from pyptx.check.locations import Locations
 from pyptx.check.sanitizer_findings import sanitizer_findings
 from pyptx.cuda_device.server.device_memory import Allocation
 from pyptx.errors import SimulationError
-from pyptx.nvrtc.mangling import demangle
+from pyptx.nvrtc.mangling import qualified_name
 from pyptx.sim.program.program import Program
 from pyptx.sim.sanitizer import AccessFinding
 
@@ -83,7 +83,7 @@ class LaunchChecks:
         for findings, shown in ((seen, True), (fault_findings(program, faults, locations), False)):
             if fresh := [finding for finding in findings if self._is_new(name, finding)]:
                 taken = time.perf_counter() - started
-                self._report(Report(_shown_name(name), tuple(fresh), (self.schedule,), {}, taken), shown)
+                self._report(Report(qualified_name(name), tuple(fresh), (self.schedule,), {}, taken), shown)
 
     def _is_new(self, kernel: str, finding: Finding) -> bool:
         key = (kernel, finding.rule, *((place.ptx_line, place.role) for place in finding.places))
@@ -109,11 +109,6 @@ class LaunchChecks:
         part = folder / f"check-{os.getpid()}.part"
         part.write_text(json.dumps(found), encoding="utf-8")
         part.replace(part.with_suffix(".json"))
-
-
-def _shown_name(mangled: str) -> str:
-    found = demangle(mangled)
-    return mangled if found is None else found.name
 
 
 def collect_checks(folder: Path) -> LaunchChecks:

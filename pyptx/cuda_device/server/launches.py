@@ -21,7 +21,7 @@ from pyptx.cuda_device.server.session import Session
 from pyptx.cuda_device.server.streams import Event, stream_of, submit
 from pyptx.cuda_device.server.textures import objects_segment
 from pyptx.errors import LaunchError, SimulationError
-from pyptx.nvrtc.mangling import demangle
+from pyptx.nvrtc.mangling import qualified_name
 from pyptx.sim.core.engine import encoded_program
 from pyptx.sim.core.launch_arguments import CoreLaunch
 from pyptx.sim.core.parallel import run_launch
@@ -77,9 +77,7 @@ class KernelLaunch:
 
     @property
     def label(self) -> str:
-        found = demangle(self.kernel.name)
-        name = self.kernel.name if found is None else found.name
-        return f"{name} {self.config.grid} x {self.config.block}"
+        return f"{qualified_name(self.kernel.name)} {self.config.grid} x {self.config.block}"
 
     def check(self, session: Session) -> None:
         """Raise DriverError where the driver refuses the launch."""
@@ -153,7 +151,9 @@ class KernelLaunch:
             name = _FAULTS.get(error.kind or "", "LAUNCH_FAILED")
             if session.context:
                 session.get_context(session.context).error = code(name)
-            raise DriverError(name, f"kernel {self.kernel.name} failed: {_explained(session, error)}") from error
+            raise DriverError(
+                name, f"kernel {qualified_name(self.kernel.name)} failed: {_explained(session, error)}"
+            ) from error
         finally:
             session.runs_kernel = False
         if self.kernel.program.calls_host:

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from pyptx.analysis.ptx_rows import statement_rows
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import with_places
-from pyptx.nvrtc.mangling import demangle
+from pyptx.nvrtc.mangling import qualified_name
 from pyptx.views.code.source_locations import source_places
 
 __all__ = ["with_source_lines"]
@@ -22,15 +22,10 @@ def with_source_lines(tree: Module, text: str) -> Module:
     """
     if ".loc" not in text:
         return tree
-    places = source_places(text, str, _is_toolkit, _function_name)
+    places = source_places(text, str, _is_toolkit, qualified_name)
     return with_places(tree, (places[row] for row in statement_rows(tree, text.removesuffix("\n").split("\n"))))
 
 
 def _is_toolkit(file: str) -> bool:
     folders = PurePath(file).parts[:-1]
     return "include" in folders and (folders[-1] == "include" or not set(folders).isdisjoint(_TOOLKIT))
-
-
-def _function_name(mangled: str) -> str:
-    found = demangle(mangled)
-    return mangled if found is None else found.name
