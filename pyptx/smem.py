@@ -223,7 +223,8 @@ class SharedSlice(_Shared, SharedElements):
     def _start(self) -> tuple[str | Reg, int]:
         return (self._symbol, self._offset) if isinstance(self.stage, int) else (self.address_register(), 0)
 
-    def _no_value(self, other: object) -> None:
+    def refuse_as_value(self, other: object = None) -> None:
+        """Raise OperandError: it is used where the value of an element is expected."""
         where = self.alloc.name
         element = "an element" if not self.shape else "a slice"
         raise OperandError(
@@ -232,18 +233,18 @@ class SharedSlice(_Shared, SharedElements):
             hint=f"load it: {where}.load({self.stage})" if not self.shape else f"load an element: {where}[i, j]",
         )
 
-    __add__: Callable[..., Any] = _no_value
-    __radd__: Callable[..., Any] = _no_value
-    __sub__: Callable[..., Any] = _no_value
-    __rsub__: Callable[..., Any] = _no_value
-    __mul__: Callable[..., Any] = _no_value
-    __rmul__: Callable[..., Any] = _no_value
-    __truediv__: Callable[..., Any] = _no_value
-    __rtruediv__: Callable[..., Any] = _no_value
-    __lt__: Callable[..., Any] = _no_value
-    __le__: Callable[..., Any] = _no_value
-    __gt__: Callable[..., Any] = _no_value
-    __ge__: Callable[..., Any] = _no_value
+    __add__: Callable[..., Any] = refuse_as_value
+    __radd__: Callable[..., Any] = refuse_as_value
+    __sub__: Callable[..., Any] = refuse_as_value
+    __rsub__: Callable[..., Any] = refuse_as_value
+    __mul__: Callable[..., Any] = refuse_as_value
+    __rmul__: Callable[..., Any] = refuse_as_value
+    __truediv__: Callable[..., Any] = refuse_as_value
+    __rtruediv__: Callable[..., Any] = refuse_as_value
+    __lt__: Callable[..., Any] = refuse_as_value
+    __le__: Callable[..., Any] = refuse_as_value
+    __gt__: Callable[..., Any] = refuse_as_value
+    __ge__: Callable[..., Any] = refuse_as_value
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -50,6 +50,9 @@ def as_source(array: str, dtype: PtxType, value: object) -> object:
     refuse = getattr(value, "__ptx_operand__", None)
     if refuse is not None and not hasattr(value, "dtype"):
         refuse()  # a special register that was not called raises with the call to write
+    not_loaded = getattr(value, "refuse_as_value", None)
+    if not_loaded is not None:
+        not_loaded()  # a location in shared memory raises with the load to write
     raise OperandError(
         f"{array} takes a register of type {dtype} or a number, not {value!r}",
         at=user_place(),

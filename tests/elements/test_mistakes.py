@@ -37,6 +37,7 @@ X, WIDE = Tile(8, 16, f32), Tile(64, u32)
         (lambda x, w: ptx.addr(x[0, 0]), TypeError, r"(?s)is a value.*x.pointer\(i, j\)"),
         (lambda x, w: smem.load(f32, smem.alloc(f32, (2, 2))[0, 1]), TypeError, r"(?s)expects an address.*value = tile\["),
         (lambda x, w: smem.alloc(f32, 8)[1] + 1, TypeError, r"(?s)the location of an element.*smem_0.load\(1\)"),
+        (lambda x, w: w.store(0, smem.alloc(u32, 8)[1]), TypeError, r"(?s)the location of an element.*smem_0.load\(1\)"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_refused_at_its_line(use, error, message):
