@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 
 import numpy as np
 import pytest
+from support.interrupts import ctrl_c
 
 import pyptx
 from pyptx.debug import DebugError
@@ -64,10 +63,8 @@ def spinning():
 
 def test_an_interrupt_ends_a_long_move_and_leaves_the_session_usable():
     with spinning() as session:
-        timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
-        stop = session.resume()
-        timer.join()
+        with ctrl_c(0.3):
+            stop = session.resume()
         assert stop.reason == "interrupt" and stop.step > 10_000 and stop.ptx is not None
         count = int(session.evaluate("%r0")[0])
         session.step(3)

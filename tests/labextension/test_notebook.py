@@ -37,7 +37,9 @@ def notebook(start, chromium):
 
 def test_lines_of_the_view_are_linked(notebook):
     rows = "[...document.querySelectorAll('.pyptx-python .pyptx-row')]"
-    notebook.hover(notebook.wait(f"return {rows}.find(row => row.textContent.includes('tile[ptx.tid.x] ='))"))
+    notebook.hover(
+        notebook.wait(f"return {rows}.find(row => row.textContent.includes('tile[ptx.tid.x] =')).firstElementChild")
+    )
     notebook.wait("return document.querySelectorAll('.pyptx-sass .pyptx-row.pyptx-exact').length > 5")
 
 
