@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+from support.cuda_programs import ENVIRONMENT, PROGRAMS
 
-from pyptx.cuda_device.build_client import HERE, host_target
+from pyptx.cuda_device.build_client import host_target
 
-PROGRAMS = Path(__file__).parent / "programs"
 SECONDS = 120
 
 
@@ -35,7 +33,7 @@ def execute() -> Callable[..., subprocess.CompletedProcess[str]]:
             capture_output=True,
             text=True,
             timeout=SECONDS,
-            env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+            env=ENVIRONMENT,
         )
 
     return run

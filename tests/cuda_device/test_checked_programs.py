@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
+from support.cuda_programs import PROGRAMS
 from support.nvcc import build
-
-PROGRAMS = Path(__file__).parent / "programs"
 
 
 @pytest.mark.slow

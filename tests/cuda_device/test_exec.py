@@ -12,11 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support.cuda_programs import ENVIRONMENT, PROGRAMS
 
-from pyptx.cuda_device.build_client import HERE, LIBRARY
-
-PROGRAMS = Path(__file__).parent / "programs"
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(HERE.parents[1])}
+from pyptx.cuda_device.build_client import HERE, LIBRARY, host_target
 
 
 def children(parent: int) -> set[int]:
@@ -60,7 +58,7 @@ def test_cuda_core_launches_a_kernel_that_nvrtc_compiled(execute):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (HERE / LIBRARY).exists(), reason="libcuda.so.1 was not built")
+@pytest.mark.skipif(host_target() is None, reason="needs Linux with glibc")
 def test_the_program_is_told_when_its_device_ends():
     program = [sys.executable, str(PROGRAMS / "endless.py")]
     running = subprocess.Popen(
@@ -81,7 +79,7 @@ def test_the_program_is_told_when_its_device_ends():
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (HERE / LIBRARY).exists(), reason="libcuda.so.1 was not built")
+@pytest.mark.skipif(host_target() is None, reason="needs Linux with glibc")
 def test_a_signal_to_exec_reaches_the_program_and_nothing_is_left():
     program = [sys.executable, str(PROGRAMS / "endless.py")]
     running = subprocess.Popen(
@@ -97,7 +95,7 @@ def test_a_signal_to_exec_reaches_the_program_and_nothing_is_left():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("inside", [False, True], ids=["ordinary process", "under exec"])
-@pytest.mark.skipif(not (HERE / LIBRARY).exists(), reason="libcuda.so.1 was not built")
+@pytest.mark.skipif(host_target() is None, reason="needs Linux with glibc")
 def test_pyptx_device_simulates_a_gpu_in_its_process(execute, inside: bool):
     program = [sys.executable, str(PROGRAMS / "in_process.py")]
     done = (
@@ -115,7 +113,7 @@ def test_eight_threads_launch_a_thousand_kernels(execute):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (HERE / LIBRARY).exists(), reason="libcuda.so.1 was not built")
+@pytest.mark.skipif(host_target() is None, reason="needs Linux with glibc")
 def test_the_device_ends_with_its_client_even_while_a_kernel_runs():
     program = [sys.executable, str(PROGRAMS / "endless.py")]
     running = subprocess.Popen(

@@ -7,9 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from support.cuda_programs import PROGRAMS
 from support.nvcc import build
-
-PROGRAMS = Path(__file__).parent / "programs"
 
 
 def rows(path: Path) -> tuple[list[dict], list[dict]]:

@@ -96,4 +96,4 @@ def ratios(x, y, z):
 def test_the_slow_path_of_a_division_belongs_to_the_division():
     view = ratios.view()
     of = {text.split()[0]: count for text, count in zip(view.ptx.text, view.ptx.sass, strict=True) if text.strip()}
-    assert of["div.rn.f32"] > 80 and of["st.global.f32"] == 1
+    assert of["div.rn.f32"] > 80 and of["st.global.f32"] <= 2  # it may own EXIT
