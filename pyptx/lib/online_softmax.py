@@ -40,6 +40,8 @@ class OnlineSoftmax:
 
     largest: list[Reg]
     total: list[Reg]
+    scale: float
+    slack: float
 
     def __init__(self, rows: int, scale: float, *, lanes: int = 4, slack: float = 0.0):
         if lanes not in (1, 2, 4, 8, 16, 32) or rows < 1:

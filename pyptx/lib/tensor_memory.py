@@ -9,6 +9,7 @@ from pyptx._loc import user_place
 from pyptx.errors import ShapeError
 from pyptx.lib.fragment import Fragment
 from pyptx.lib.tma_ring import Stage, TmaRing
+from pyptx.lib.wgmma_tile import WgmmaTile
 from pyptx.ptx import tcgen05
 from pyptx.ptx.barrier import bar
 from pyptx.ptx.control import if_
@@ -83,15 +84,18 @@ class TensorProduct:
 
     m: int
     n: int
+    a: WgmmaTile
+    b: WgmmaTile
 
     def __init__(self, ring: TmaRing, a: str = "a", b: str = "b"):
         self.ring = ring
-        self.a, self.b = (ring.operands.get(name) for name in (a, b))
-        if self.a is None or self.b is None or self.a.dtype.bits != 16 or self.a.dtype != self.b.dtype:
+        first, second = ring.operands.get(a), ring.operands.get(b)
+        if first is None or second is None or first.dtype.bits != 16 or first.dtype != second.dtype:
             raise ShapeError(
-                f"TensorProduct of {a!r} and {b!r}: {self.a}, {self.b}; expected two WgmmaTiles of f16 or bf16",
+                f"TensorProduct of {a!r} and {b!r}: {first}, {second}; expected two WgmmaTiles of f16 or bf16",
                 at=user_place(),
             )
+        self.a, self.b = first, second
         (self.m, depth), along = (self.a.rows, self.a.columns), self.b.major == "MN"
         self.n, other = (self.b.columns, self.b.rows) if along else (self.b.rows, self.b.columns)
         if self.a.major != "K" or self.m not in (64, 128) or depth != other or self.n % 16 or self.n > 256:
@@ -119,7 +123,6 @@ class TensorProduct:
             into: tensor memory address of the accumulator, m x n f32.
             accumulate: add to it; else the first product overwrites it. A predicate, or a bool.
         """
-        assert self.a is not None and self.b is not None
         tcgen05.fence_after_thread_sync()
         this_a, this_b = (stage.descriptor(one) for one in self._from)
         for k in range(0, self.a.columns, 16):
@@ -158,6 +161,8 @@ class TensorFragment(Fragment):
     """
 
     sums: list[Reg]
+    row: Reg
+    column: Reg
     lanes: int = 1
 
     def __init__(self, start: Reg, n: int, tid: Reg):

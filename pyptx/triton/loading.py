@@ -120,6 +120,7 @@ class TritonEntry(Entry):
     """
 
     config: LaunchConfig
+    stages: CompilerStages
 
     def __init__(
         self,

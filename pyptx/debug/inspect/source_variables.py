@@ -23,6 +23,7 @@ class SourceVariables:
     """
 
     memories: Mapping[str, Memory]
+    problem: str
 
     def __init__(self, program: Program, scopes: tuple[CodeScope, ...], problem: str = ""):
         self._program, self._scopes, self.problem, self.memories = program, scopes, problem, {}
