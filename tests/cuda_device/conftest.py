@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from support.cuda_programs import ENVIRONMENT, PROGRAMS
+from support.cuda_programs import PROGRAMS, environment
 
 from pyptx.cuda_device.build_client import host_target
 
@@ -33,7 +33,7 @@ def execute() -> Callable[..., subprocess.CompletedProcess[str]]:
             capture_output=True,
             text=True,
             timeout=SECONDS,
-            env=ENVIRONMENT,
+            env=environment(),
         )
 
     return run

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.cuda_programs import ENVIRONMENT, PROGRAMS
+from support.cuda_programs import PROGRAMS, environment
 
 from pyptx.cuda_device.build_client import HERE, LIBRARY, host_target
 
@@ -66,7 +66,7 @@ def test_the_program_is_told_when_its_device_ends():
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=ENVIRONMENT,
+        env=environment(),
     )
     assert running.stdout is not None
     client = int(running.stdout.readline())
@@ -83,7 +83,7 @@ def test_the_program_is_told_when_its_device_ends():
 def test_a_signal_to_exec_reaches_the_program_and_nothing_is_left():
     program = [sys.executable, str(PROGRAMS / "endless.py")]
     running = subprocess.Popen(
-        [sys.executable, "-m", "pyptx", "exec", *program], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+        [sys.executable, "-m", "pyptx", "exec", *program], stdout=subprocess.PIPE, text=True, env=environment()
     )
     assert running.stdout is not None
     processes = {int(running.stdout.readline()), *children(running.pid)}
@@ -101,7 +101,7 @@ def test_pyptx_device_simulates_a_gpu_in_its_process(execute, inside: bool):
     done = (
         execute("in_process.py")
         if inside
-        else subprocess.run(program, capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+        else subprocess.run(program, capture_output=True, text=True, timeout=120, env=environment())
     )
     assert done.stdout == "done\n", done.stderr
 
@@ -117,7 +117,7 @@ def test_eight_threads_launch_a_thousand_kernels(execute):
 def test_the_device_ends_with_its_client_even_while_a_kernel_runs():
     program = [sys.executable, str(PROGRAMS / "endless.py")]
     running = subprocess.Popen(
-        [sys.executable, "-m", "pyptx", "exec", *program], stdout=subprocess.PIPE, text=True, env=ENVIRONMENT
+        [sys.executable, "-m", "pyptx", "exec", *program], stdout=subprocess.PIPE, text=True, env=environment()
     )
     assert running.stdout is not None
     client = int(running.stdout.readline())

@@ -7,7 +7,11 @@ from pathlib import Path
 
 from support.processes import PACKAGE_PARENT, variables
 
-__all__ = ["ENVIRONMENT", "PROGRAMS"]
+__all__ = ["PROGRAMS", "environment"]
 
 PROGRAMS = Path(__file__).parents[1] / "cuda_device" / "programs"
-ENVIRONMENT = variables({"PYTHONPATH": f"{PACKAGE_PARENT}{os.pathsep}{PROGRAMS}"})
+
+
+def environment() -> dict[str, str]:
+    """Return the environment, with the variables that the test has set."""
+    return variables({"PYTHONPATH": f"{PACKAGE_PARENT}{os.pathsep}{PROGRAMS}"})
