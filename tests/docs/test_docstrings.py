@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.processes import python
 
 import pyptx
 from pyptx import Layout, Tile, kernel, ptx, reg, smem, types
@@ -71,9 +72,21 @@ def named(path: Path) -> str:
 
 
 WITH_EXAMPLES = sorted(named(path) for path in PACKAGE.rglob("*.py") if ">>> " in path.read_text(encoding="utf-8"))
+ALONE = {"pyptx.cuda_device.in_process"}  # a simulated GPU stays in a process: other tests would run on it
 
 
-@pytest.mark.parametrize("module", WITH_EXAMPLES)
+@pytest.mark.parametrize("module", sorted(ALONE))
+def test_the_examples_of_a_module_run_in_a_process_of_their_own(module: str):
+    program = f"""
+import doctest, importlib, pyptx
+found = doctest.testmod(importlib.import_module({module!r}), extraglobs={{"pyptx": pyptx}})
+assert found.attempted and not found.failed
+"""
+    done = python("-c", program)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("module", sorted({*WITH_EXAMPLES} - ALONE))
 def test_the_examples_of_a_module_run(module: str):
     finder, runner = (
         doctest.DocTestFinder(),
