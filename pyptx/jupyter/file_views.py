@@ -42,8 +42,8 @@ def view_file(name: str, data: bytes, roots: Sequence[Path] | None = None, folde
         compiled = with_sources(load(data, name=name).compile(), roots) if kind == ".ptx" else _cubin(data, roots)
         return linked(compiled, title=name)
     except CompileError as error:
-        place = (lambda d: d.place.line if d.place else d.line) if kind == ".cu" else (lambda d: d.line)
-        found = [f"line {place(d)}: {d.message}" if place(d) else d.message for d in error.diagnostics]
+        lines = [d.place.line if kind == ".cu" and d.place else d.line for d in error.diagnostics]
+        found = [f"line {n}: {d.message}" if n else d.message for n, d in zip(lines, error.diagnostics, strict=True)]
         does = "does not compile" if kind == ".cu" else "does not assemble"
         raise FileError(f"{name} {does}\n" + "\n".join(found or [error.message])) from None
     except PtxError as error:
