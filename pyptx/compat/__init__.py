@@ -1,7 +1,7 @@
 """Compatibility with the public 0.1 API: names that current code spells differently, and what replaces each.
 
 Kernels written for that API import and trace unchanged. The names live at their old import paths, marked as
-compatibility aliases; `ALIASES` lists them, and `docs/reference/compatibility.md` is the page for readers.
+compatibility aliases; `ALIASES` lists them, and `docs/migration/pyptx-0.1.md` is the page for readers.
 """
 
 from __future__ import annotations

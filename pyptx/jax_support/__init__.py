@@ -7,7 +7,7 @@ JAX transformations:
 
 * Gradients: wrap a forward and a backward kernel in `jax.custom_vjp`.
 * `jax.vmap` launches the kernel once for the whole batch if the kernel allows it, else once for each element,
-  sequentially; docs/guide/frameworks.md lists the conditions.
+  sequentially; docs/howto/frameworks.md lists the conditions.
 * Sharding: XLA cannot partition a kernel, so a call on sharded arrays gathers them first. Inside `jax.shard_map` each
   device launches on its own shard, which is usually intended.
 * `jax.export` needs `disabled_checks=[DisabledSafetyCheck.custom_call("pyptx_launch")]`. The export names the kernel by

@@ -23,7 +23,7 @@ Accuracy and limits:
 - Launches run one after the other: at griddepcontrol the previous grid has completed.
 - Textures: nearest, whole coordinates, address modes, gathers and surfaces are exact. Linear filters have weights of 8
   bits, rounded to nearest, and sums in double, rounded once; a GPU may differ by the last bit of a weight, 1/256 of the
-  difference of neighbors along each dimension. docs/guide/running.md describes behavior that is not documented elsewhere.
+  difference of neighbors along each dimension. docs/howto/run-kernels.md describes behavior that is not documented elsewhere.
 - A multimem address stands for a single replica; nothing reports to an mbarrier of layout v1; the NaN that fma.oob
   recognizes is the one that tensor copies fill with, 0x7ff7, in f16 and in bf16. Unsupported forms are refused when a
   program is loaded; decode/refusals.py lists the reasons.

@@ -8,7 +8,7 @@ only the energy of tensor cores (`pyptx.analysis.gpu_table.ENERGIES`) and the le
 beside their waiting, and what copies bring fills shared memory little by little. Attention on Hopper is modeled a
 fifth (D 128) to two fifths (D 64) faster than FlashAttention-3 was measured: what its softmax costs the products
 beside it is not all in the model.
-With --write the modeled rates go to published.json, for the table in docs/performance.md (gpu/report.py).
+With --write the modeled rates go to published.json, for the table in docs/figures/performance.md (gpu/report.py).
 """
 
 from __future__ import annotations

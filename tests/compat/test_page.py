@@ -9,7 +9,7 @@ import pytest
 
 from pyptx.compat import ALIASES
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "compatibility.md"
+PAGE = Path(__file__).parents[2] / "docs" / "migration" / "pyptx-0.1.md"
 
 
 def resolve(dotted: str) -> object:

@@ -79,7 +79,7 @@ def test_it_builds_and_every_link_inside_it_leads_somewhere(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("page", "most"), [("guide/first-kernel.md", 3), ("guide/tiled-gemm.md", 25), ("guide/hopper-gemm.md", 60)]
+    ("page", "most"), [("start/first-kernel.md", 3), ("tutorials/tiled-gemm.md", 25), ("tutorials/tma-pipeline.md", 60)]
 )
 def test_the_kernel_of_a_page_has_the_lines_of_its_title(page: str, most: int):
     """Lines of the body for the first kernel, of decorator and function for the GEMM."""

@@ -1,4 +1,4 @@
-"""The lines of code that `docs/comparison.md` states are those of the kernels it names."""
+"""The lines of code that `docs/more/comparison.md` states are those of the kernels it names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/comparison.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/more/comparison.md").read_text(encoding="utf-8")
 
 
 def python_lines(code: str, name: str) -> int:

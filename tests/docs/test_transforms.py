@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parent / "docs" / "guide" / "frameworks.md"
+PAGE = TESTS.parent / "docs" / "howto" / "frameworks.md"
 FOLDERS = ("torch_support", "jax_support", "examples", "cli")
 HEAD = "| framework | transform | behavior |\n| --- | --- | --- |\n"
 

@@ -3,7 +3,7 @@
 Needs no GPU. Every example of every case, at the case's sizes, on an H200, or on a B200 or an RTX 5090 where it is
 written for Blackwell: modeled seconds, the rate they come to, its percent of the published roof, and what binds in
 words (`pyptx.analysis.model.estimate`). Written to modeled.json, from which report.py fills the column "modeled" of
-docs/performance.md. None of it is a measurement.
+docs/figures/performance.md. None of it is a measurement.
 """
 
 from __future__ import annotations

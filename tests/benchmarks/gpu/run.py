@@ -3,7 +3,7 @@
 On a GPU each case is checked first - a candidate whose result is off is not timed - then its candidates race (see
 timing.py), and a table is printed: seconds, TFLOP/s or TB/s, ratio to the reference, percent of the roof. The roof of
 memory is a copy measured in the same run, that of the tensor cores the published peak. All of it goes to
-`results/GPU-DATE.json` with GPU, clocks, driver and versions; `report.py` makes docs/performance.md of those.
+`results/GPU-DATE.json` with GPU, clocks, driver and versions; `report.py` makes docs/figures/performance.md of those.
 With --dry everything up to the launch happens at small sizes on the simulator, with --small on the GPU: right or wrong,
 with tails in every dimension, but no times.
 
