@@ -17,6 +17,7 @@ from pyptx._version import __version__
 
 if TYPE_CHECKING:  # the names that `__getattr__` loads, for type checkers and editors; a test compares the two
     from pyptx import errors, history, ir, isa, lib, ptx, reg, sim, smem, spec, specs, triton, tune, types, views
+    from pyptx.benchmarking import Benchmark, benchmark
     from pyptx.compiled import Compiled
     from pyptx.cuda_device.in_process import device
     from pyptx.errors import CompileError, Diagnostic, LaunchError, PtxError
@@ -43,6 +44,8 @@ if TYPE_CHECKING:  # the names that `__getattr__` loads, for type checkers and e
 __all__ = [
     "__version__",
     "autotune",
+    "Benchmark",
+    "benchmark",
     "check_ptx",
     "compare",
     "Compiled",
@@ -137,6 +140,8 @@ _NAMES = {
     "CompileError": "errors",
     "LaunchError": "errors",
     "autotune": "workbench.autotune",
+    "Benchmark": "benchmarking",
+    "benchmark": "benchmarking",
     "sweep": "tune.sweeps",
     "load_ipython_extension": "jupyter",
     "unload_ipython_extension": "jupyter",

@@ -46,7 +46,7 @@ LAYERS = (
     ("runtime", "torch_support", "jax_support"),
     ("_params", "unit", "jit"),
     ("renderer", "highlight", "analysis", "views", "compiled", "history", "tune", "check", "debug"),
-    ("workbench", "kernel", "program", "testing", "triton", "cuda_device"),
+    ("workbench", "kernel", "program", "testing", "triton", "cuda_device", "benchmarking"),
     ("jupyter", "cli", "pytest_plugin", "__main__"),
     ("__init__",),
 )
@@ -76,6 +76,7 @@ EDGES = {
         "pyptx.runtime",
         "pyptx.jax_support",
         "pyptx.analysis",
+        "pyptx.benchmarking",
         "pyptx.views",
         "pyptx.check",
         "pyptx.debug",

@@ -11,7 +11,7 @@ import numpy as np
 from pyptx.errors import ArgumentTypeError, ArgumentValueError, BackendError
 from pyptx.launch_config import check_plain
 
-__all__ = ["ARRAYS", "numpy_dtype", "view"]
+__all__ = ["ARRAYS", "named_dtype", "numpy_dtype", "view"]
 
 _PTX_TO_NUMPY = {
     "f16": "float16",
@@ -125,6 +125,16 @@ def numpy_dtype(name: str) -> np.dtype:
             raise BackendError(f"arrays of {name} need the package ml_dtypes", hint="pip install ml_dtypes") from None
         return np.dtype(getattr(ml_dtypes, _ML_DTYPES[name]))
     return np.dtype(_PTX_TO_NUMPY[name])
+
+
+def named_dtype(name: str) -> np.dtype:
+    """Return the NumPy dtype with a name such as "float32" or "bfloat16", as `Arrays.dtype_name` gives it.
+
+    Raises:
+        LaunchError: the dtype needs the package ml_dtypes, which is not installed.
+    """
+    ptx_name = next((short for short, long in _ML_DTYPES.items() if long == name), None)
+    return np.dtype(name) if ptx_name is None else numpy_dtype(ptx_name)
 
 
 def view(owner: Any, name: str) -> np.ndarray:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyptx.triton.loading import TritonEntry
     from pyptx.triton.stages import CompilerStages
 
-__all__ = ["Simulation", "activate", "active_session", "deactivate", "simulate"]
+__all__ = ["Simulation", "activate", "active_session", "current_session", "deactivate", "simulate"]
 
 VARIABLE = "PYPTX_TRITON"
 
@@ -234,6 +234,11 @@ def deactivate() -> None:
 
 
 _activated: list[simulate] = []
+
+
+def current_session() -> Simulation | None:
+    """Return the innermost session; None if none is active."""
+    return _active[-1] if _active else None
 
 
 def active_session() -> Simulation:

@@ -22,6 +22,7 @@ from pyptx.runtime.cuda.tensor_maps import RelocatedMap
 from pyptx.runtime.plan import LaunchPlan
 from pyptx.tensor_map import TensorMap
 from pyptx.tune.correctness import Tolerance, compare
+from pyptx.tune.event_timer import EventTimer
 from pyptx.tune.job import Array, Job
 from pyptx.tune.nvml import Conditions
 
@@ -31,7 +32,6 @@ GUARD_BYTES = 4096  # before and after each output, to detect writes out of boun
 GRAPH_BELOW_S = 20e-6  # below, runs are timed in graphs
 _GUARD, _UNWRITTEN = 0xA5, 0xFF
 _RUNS = 20  # runs in a graph
-_AHEAD = 3  # flushes before the first run: the host gets ahead of the GPU
 
 
 class _Part(DeviceArray):
@@ -65,9 +65,7 @@ class DeviceTimer:
         self.driver.call("cuCtxPushCurrent", self.device.context)
         api = self.driver.api
         self._stream = self.driver.call("cuStreamCreate", api.CUstream_flags.CU_STREAM_NON_BLOCKING.value)
-        attribute = api.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE
-        self._l2_bytes = max(1 << 20, int(self.driver.call("cuDeviceGetAttribute", attribute, self.device.handle)))
-        self._flush = self._bytes(self._l2_bytes)
+        self._events = EventTimer(self.driver, self.device, self._stream, cold=cold)
         self._uuid = bytes(self.driver.call("cuDeviceGetUuid", self.device.handle).bytes)
         self._conditions = Conditions(self._uuid)
         self._inputs: list[DeviceArray] = []
@@ -85,7 +83,7 @@ class DeviceTimer:
             "gpu": self.device.name,
             "driver": str(self.driver.version),
             "uuid": self._uuid.hex(),
-            "l2_bytes": self._l2_bytes,
+            "l2_bytes": self._events.l2_bytes,
             **self._conditions.now(),
         }
 
@@ -178,29 +176,13 @@ class DeviceTimer:
             self.driver.call("cuMemsetD8Async", address, value, count, self._stream)
 
     def _wait(self, doing: str) -> None:
-        self.driver.call("cuStreamSynchronize", self._stream, doing=doing)
+        self._events.wait(doing)
 
     # timing -----------------------------------------------------------------------------------------------------------
 
     def _by_events(self, job: Job, count: int) -> list[float]:
         """Time runs queued behind L2 flushes, each between two events."""
-        call = self.driver.call
-        events = [(call("cuEventCreate", 0), call("cuEventCreate", 0)) for _ in range(count)]
-        try:
-            for _ in range(_AHEAD):
-                self._fill(self._flush.address, 0, self._l2_bytes)
-            for before, after in events:
-                if self.cold:
-                    self._fill(self._flush.address, 0, self._l2_bytes)
-                call("cuEventRecord", before, self._stream)
-                self._launch(job)
-                call("cuEventRecord", after, self._stream)
-            self._wait(f"timing {job.entry}")
-            return [call("cuEventElapsedTime", before, after) / 1000 for before, after in events]
-        finally:
-            for pair in events:
-                for event in pair:
-                    call("cuEventDestroy", event)
+        return self._events.times(lambda: self._launch(job), count, doing=f"timing {job.entry}")
 
     def _by_graph(self, job: Job, count: int) -> list[float]:
         """Time runs in graphs: each value is the mean of the runs in one graph minus the same graph without them."""
@@ -230,7 +212,7 @@ class DeviceTimer:
         call("cuStreamBeginCapture", self._stream, api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
         try:
             for _ in range(_RUNS):
-                self._fill(self._flush.address, 0, self._l2_bytes if self.cold else 16)
+                self._events.flush(None if self.cold else 16)
                 if job is not None:
                     self._launch(job)
         finally:

@@ -51,6 +51,8 @@ class RaceSettings:
         clock_drop: relative change of the clock that invalidates a round.
         retries: repetitions of an invalid round.
         pause_s: pause before a repetition in seconds.
+        eliminate: drop configurations that are significantly slower; otherwise all run until every interval has the
+            precision.
     """
 
     warmup: int = 3
@@ -66,6 +68,7 @@ class RaceSettings:
     clock_drop: float = 0.03
     retries: int = 3
     pause_s: float = 0.5
+    eliminate: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +109,14 @@ class RaceResult:
         seconds: median and interval, scaled by the reference's median.
         rounds: rounds in which it ran.
         slower: p-value with which it was dropped; None when it finished.
+        ratios: its time relative to the reference's, by number of the round.
     """
 
     name: str
     seconds: Median
     rounds: int
     slower: float | None = None
+    ratios: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -224,6 +229,8 @@ class Race:
         }
         if not medians:
             return True
+        if not self.settings.eliminate:
+            return all(one.half_width < self.settings.precision for one in medians.values())
         leader = min(medians, key=lambda name: medians[name].value)
         for name in medians:
             if name == leader:
@@ -244,5 +251,6 @@ class Race:
         for name, values in ratios.items():
             if values:
                 one = median_interval(list(values.values()))
-                found.append(RaceResult(name, Median(part * scale for part in one), len(values), out.get(name)))
+                seconds = Median(part * scale for part in one)
+                found.append(RaceResult(name, seconds, len(values), out.get(name), values))
         return sorted(found, key=lambda s: (s.slower is not None, s.seconds.value))

@@ -25,7 +25,12 @@ from pyptx.analysis.work.instruction_work import LINE, program_work
 from pyptx.analysis.work.sampling import Sample, sample_launch
 from pyptx.jit import Launchable
 
-__all__ = ["Work", "count", "work_of"]
+__all__ = ["Work", "count", "total_flops", "work_of"]
+
+
+def total_flops(flops: Mapping[str, int]) -> int:
+    """Return the operations of tensor cores and floating-point pipes, without integers and special functions."""
+    return sum(number for pipe, number in flops.items() if pipe not in ("core.s32", "core.mufu"))
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class Work:
     @property
     def total_flops(self) -> int:
         """Operations of tensor cores and floating-point pipes, without integers and special functions."""
-        return sum(number for pipe, number in self.flops.items() if pipe not in ("core.s32", "core.mufu"))
+        return total_flops(self.flops)
 
     @property
     def dram_bytes(self) -> int:

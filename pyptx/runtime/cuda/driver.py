@@ -16,7 +16,7 @@ from pyptx._frozen import frozen
 from pyptx.errors import BackendError, DeviceError
 from pyptx.isa import targets
 
-__all__ = ["Device", "Driver", "installed", "newer", "remedy", "version_text"]
+__all__ = ["SIMULATED", "Device", "Driver", "installed", "newer", "remedy", "version_text"]
 
 
 def installed() -> Any:
@@ -63,6 +63,10 @@ def remedy(made: str, known: int) -> str:
     )
 
 
+SIMULATED = "(simulated by pyptx)"
+"""Last words of the name of a simulated device."""
+
+
 @frozen
 class Device:
     """A GPU with its limits (sizes in bytes) and its primary context, which torch, JAX and CuPy share."""
@@ -78,7 +82,7 @@ class Device:
     @property
     def is_simulated(self) -> bool:
         """True for the device of `pyptx exec`, which has no times to measure."""
-        return self.name.endswith("(simulated by pyptx)")
+        return self.name.endswith(SIMULATED)
 
     def __str__(self) -> str:
         return f"cuda:{self.ordinal} ({self.name}, sm_{self.target.number})"
