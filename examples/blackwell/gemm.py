@@ -26,11 +26,11 @@ Cost: 88 registers per thread, 225 KiB of shared memory, all of tensor memory: o
 
 from __future__ import annotations
 
-from examples.blackwell.tiles import BOX, COPIES, LINE, MOST_BYTES, MULTIPLIES, ROWS, THREADS, WRITERS, Roles
+from examples.blackwell.tiles import BOX, COPIES, MOST_BYTES, MULTIPLIES, ROWS, THREADS, WRITERS, Roles
 from examples.hopper.tiles import place
 from examples.products import check_choices, check_lines, check_memory, compare_product
 from examples.products import reference as reference  # used by pyptx tune --reference
-from pyptx import Layout, Tile, kernel, ptx, reg
+from pyptx import Layout, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
 from pyptx.types import PtxType, bf16, f16, f32, u32
@@ -87,7 +87,7 @@ def gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
             Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX), tma_whole=True),
             Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX), tma_whole=True),
         ],
-        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(32, LINE * 8 // out.bits), tma_whole=True)],
+        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=lib.StoreBoxes.box_of(out, 32), tma_whole=True)],
         grid=lambda M, N, BM, BN, CTAS: min(CTAS, -(-M // BM) * -(-N // BN)),
         block=(THREADS, 1, 1),
         reqntid=(THREADS, 1, 1),

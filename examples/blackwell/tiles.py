@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from examples.vectors import rounded
-from pyptx import ptx, reg, smem
+from pyptx import lib, ptx, reg, smem
 from pyptx.ptx.mbarrier import MbarrierRing, Slot
 from pyptx.reg import Reg
 from pyptx.tensor import TensorSpec
-from pyptx.types import PtxType, b8, b16, b32, f32, u32
+from pyptx.types import PtxType, b8, b16, b32, u32
 
 __all__ = [
     "BOX",
@@ -20,7 +19,6 @@ __all__ = [
     "SETS",
     "THREADS",
     "WRITERS",
-    "Boxes",
     "Roles",
     "barriers",
 ]
@@ -68,13 +66,13 @@ class Roles:
         self.tid = reg.from_(ptx.special.tid.x(), u32)
         self.warp, self.lane = self.tid >> 5, self.tid & 31
         self.rank = reg.from_(ptx.special.cluster_ctarank(), u32) if ctas > 1 else 0
-        self.boxes = Boxes(c, self.warp, self.lane)
+        self.boxes = lib.StoreBoxes(WRITERS, c, rows=32)
         self.stages, self.following, self.sets = ptx.pipeline(stages), ptx.pipeline(stages), ptx.pipeline(SETS)
 
     @staticmethod
     def bytes_of(stages: int, BM: int, BN: int, BK: int, ctas: int = 1) -> int:
         """Bytes of shared memory without the mbarriers."""
-        return stages * (BM + BN // ctas) * BK * 2 + WRITERS * 2 * Boxes.BYTES
+        return stages * (BM + BN // ctas) * BK * 2 + lib.StoreBoxes.bytes_of(WRITERS, 32)
 
     def begin(self) -> None:
         """Allocate tensor memory and initialize mbarriers; called by all threads."""
@@ -215,47 +213,14 @@ class Roles:
             which, turn = self.sets.advance()
             self.summed.at(which).wait(turn)
             ptx.tcgen05.fence_after_thread_sync()
-            self.boxes.write(self.sums + which * self.BN, self.BN, c, row + block * ROWS, column)
+            sums, size = self.sums + which * self.BN, self.boxes.columns
+            for j in range(0, self.BN, size):
+                box = j // size % 2 if self.BN > size else None  # boxes in turns, if there are several
+                fragment = lib.TensorFragment(sums + j, size, self.tid)
+                fragment.store_tma(c, row + block * ROWS, column + j, self.boxes, box=box)
             ptx.tcgen05.fence_before_thread_sync()
             ptx.inst.bar.warp.sync(-1)
             if self.ctas == 1:
                 self.read.at(which).arrive(pred=self.lane == 0)
             else:
                 self.read.at(which).arrive_remote(0, pred=self.lane == 0)  # at the leader
-
-
-class Boxes:
-    """Shared memory through which writers store results by TMA: two alternating boxes of 32 rows per warp.
-
-    A thread has a row; it writes 16 bytes at a time, where the swizzle has them (PTX ISA, "Swizzling Modes").
-    """
-
-    BYTES = 32 * LINE
-
-    def __init__(self, dtype: PtxType, warp: Reg, lane: Reg):
-        self.dtype, self.warp, self.lane = dtype, warp, lane
-        memory = smem.alloc(b8, (WRITERS, 2, self.BYTES), align=1024)
-        self.per_box = LINE * 8 // dtype.bits  # columns
-        self.boxes = reg.from_(memory.name, u32) + warp * (2 * self.BYTES)
-        self.own_row = self.boxes + smem.apply_swizzle(lane * LINE, "128B")
-
-    def write(self, sums: Reg, columns: int, to: TensorSpec, row: Reg, column: Reg) -> None:
-        """Store `columns` columns of this warp's 32 lanes of tensor memory at `sums` to the array `to`."""
-        lanes = sums + (self.warp << 21)  # the lane is in the upper half of an address
-        values = reg.array(b32, self.per_box)
-        for j in range(0, columns, self.per_box):
-            box = j // self.per_box % 2 * self.BYTES
-            ptx.tcgen05.ld(values, lanes + j, shape="32x32b", count=self.per_box)
-            ptx.tcgen05.wait_ld()
-            ptx.cp.async_bulk.wait_group(1 if columns > self.per_box else 0, read=True)  # what the box held has left
-            ptx.inst.bar.warp.sync(-1)
-            words = rounded([reg.from_(value, f32) for value in values], self.dtype)
-            for i in range(0, len(words), 4):
-                ptx.inst.st.shared.v4.b32(ptx.addr(self.own_row ^ (i * 4), box), words[i : i + 4])
-            ptx.fence.proxy_async_shared_cta()
-            ptx.inst.bar.warp.sync(-1)
-            with ptx.if_(self.lane == 0):
-                ptx.cp.async_bulk.tensor_2d.store(
-                    dst=to.tma_desc(), src=self.boxes + box, coord=(column + j, row + (self.warp << 5))
-                )
-                ptx.cp.async_bulk.commit_group()

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from examples.hopper.gemm import stage_out
 from examples.hopper.tiles import BOX, LINE, SWIZZLED, WGMMA_BYTES, WGMMA_K, Buffer
 from examples.scores import LOG2_E, scale_of
 from examples.vectors import round_pair, rounded
@@ -110,7 +109,7 @@ class Consumer:
         # A thread has two keys, eight apart. Of an accumulator, registers 4i and 4i + 1 belong to the first of them.
         self.weights, self.slopes = (reg.wgmma_frag(m=ROWS, n=QUERIES, dtype=f32) for _ in range(2))
         self.of_k, self.of_v = (reg.wgmma_frag(m=ROWS, n=sizes.D, dtype=f32) for _ in range(2))
-        self.of_q = reg.wgmma_frag(m=ROWS, n=BOX, dtype=f32)
+        self.of_q = lib.WgmmaFragment(BOX, tid)
         self.rounded_p, self.rounded_ds = (reg.array(b32, QUERIES // 4).regs() for _ in range(2))
         self.shift = reg.from_((self.lane & 3) << 1, s32)  # of this thread's first query
         place = (self.warp * 16 + (self.lane & 15)) * LINE + ((self.lane >> 4) << 4)
@@ -144,14 +143,14 @@ class Consumer:
         ptx.wgmma.fence()
         for key in range(0, KEYS, WGMMA_K):
             a, b = (start + key * LINE // 16 for start in (from_ds, self.from_keys))
-            self.mma(self.of_q, a, b, BOX, trans_a=1, trans_b=1, scale_d=key > 0)
+            self.mma(self.of_q.sums, a, b, BOX, trans_a=1, trans_b=1, scale_d=key > 0)
         ptx.wgmma.commit_group()
         ptx.wgmma.wait_group(1)  # dV and dK have the block
         self.streamed.release(stage, self.lane)
         ready = self.changes.to_write(self.visited)
         ptx.inst.add.u32(self.visited, self.visited, 1)
         ptx.wgmma.wait_group(0)
-        stage_out(self.of_q, self.changes.start + self.number * (2 * WGMMA_BYTES), self.thread, f32)
+        self.of_q.stage(self.changes.start + self.number * (2 * WGMMA_BYTES), f32, rows=ROWS)
         ptx.fence.proxy_async_shared_cta()
         ptx.inst.bar.warp.sync(-1)
         ready.arrive(pred=self.lane == 0)

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from examples.hopper.boxes import Boxes
 from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, meet, place, set_registers
 from examples.products import check_choices, check_lines, check_memory
 from pyptx import TensorMap, Tile, kernel, lib, ptx, reg
@@ -50,7 +49,10 @@ def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, C
     tiles_down, tiles_across = -(-N * P * Q // (BM * CLUSTER)), -(-F // BN)
 
     operands = {"a": lib.WgmmaTile(BM, BOX, x.dtype, "K"), "b": lib.WgmmaTile(BOX, BN, w.dtype, "MN")}
-    ring, boxes = lib.TmaRing(STAGES, operands, readers=CONSUMERS * 4, cluster=CLUSTER), Boxes(CONSUMERS * 4, y.dtype)
+    ring, boxes = (
+        lib.TmaRing(STAGES, operands, readers=CONSUMERS * 4, cluster=CLUSTER),
+        lib.StoreBoxes(CONSUMERS * 4, y.dtype, first_warp=4),
+    )
     tid = reg.from_(ptx.special.tid.x(), u32)
     first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> (CLUSTER.bit_length() - 1)
     rank = reg.from_(ptx.special.cluster_ctarank(), u32) if CLUSTER > 1 else 0
@@ -86,13 +88,13 @@ def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, C
                             stage.load("b", w, (column, c, r * S + s), **shared)  # each CTA copies a part for all
     with ptx.else_():
         set_registers(232, sums)
-        consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
+        consumer, lane = (tid >> 7) - 1, tid & 31
         rows = BM // CONSUMERS  # of this consumer
-        parts = Product(ring, consumer, rows)
+        parts = Product(ring, consumer, rows, tid)
         for tile in ptx.range_(*tiles):
             pixel, column = own_part(tile)
             for i, part in enumerate(parts.of_steps(R * S * -(-C // BOX), lane)):
-                boxes.write(part, y, pixel + consumer * rows + i * WGMMA_ROWS, column, warp, lane)
+                part.store_tma(y, pixel + consumer * rows + i * WGMMA_ROWS, column, boxes)
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
     if CLUSTER > 1:
@@ -120,7 +122,8 @@ def result_map(y: Any) -> TensorMap:
     """Return the tensor map of the result: one row per pixel."""
     N, P, Q, F = y.shape
     item = y.dtype.itemsize
-    return TensorMap(y, (Boxes.ROWS, LINE // item), shape=(N * P * Q, F), strides=(F * item,), swizzle="128B")
+    box = lib.StoreBoxes.box_of(f32 if item == 4 else bf16)
+    return TensorMap(y, box, shape=(N * P * Q, F), strides=(F * item,), swizzle="128B")
 
 
 def check_sizes(
@@ -164,7 +167,7 @@ def check_sizes(
             f"convolution: a tile of {BM} x {BN} has more sums than the consumers have registers for; "
             "BM * BN is at most 128 * 256"
         )
-    check_memory("convolution", STAGES, STAGES * (BM + BN) * LINE + Boxes.bytes_of(CONSUMERS * 4), MOST_BYTES)
+    check_memory("convolution", STAGES, STAGES * (BM + BN) * LINE + lib.StoreBoxes.bytes_of(CONSUMERS * 4), MOST_BYTES)
 
 
 def result_size(size: int, taps: int, STRIDE: int, PAD: int, DILATION: int) -> int:

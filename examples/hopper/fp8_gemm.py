@@ -26,7 +26,6 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from examples.hopper.boxes import Boxes, box_place
 from examples.hopper.tiles import LINE, MOST_BYTES, WGMMA_ROWS, meet, place, set_registers
 from examples.products import check_choices, check_lines, check_memory
 from pyptx import Layout, Tile, kernel, lib, ptx, reg, smem
@@ -59,7 +58,7 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
 
     tiles = {"a": a_bytes, "b": lib.WgmmaTile(BN, BLOCK, b.dtype, "K")}
     ring = lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4, cluster=CLUSTER, reads="async")  # of other CTAs only B
-    boxes = Boxes(CONSUMERS * 4, c.dtype)
+    boxes = lib.StoreBoxes(CONSUMERS * 4, c.dtype, first_warp=4)
     row_scales = reg.from_(smem.alloc(f32, (STAGES, BM), align=128).name, u32)
     tid = reg.from_(ptx.special.tid.x(), u32)
     first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> (CLUSTER.bit_length() - 1)
@@ -97,9 +96,11 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
         set_registers(232, values)
         consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
         part = reg.wgmma_frag(m=WGMMA_ROWS, n=width, dtype=f32)
-        sums = [reg.array(f32, len(part)) for _ in range(BN // width)]
+        result = lib.WgmmaFragment(BN, tid)
+        sums = [result.sums[i : i + len(part)] for i in range(0, BN // 2, len(part))]
         rows = [reg.array(b32, 4) for _ in range(BLOCK // WGMMA_K)]
-        from_a = ring.start + warp * (16 * LINE) + box_place(lane, bf16)  # a lane's row of the first matrices
+        own_row = smem.apply_swizzle(((lane & 15) << 7) + ((lane >> 4) << 4), "128B")  # of the first matrices
+        from_a = ring.start + warp * (16 * LINE) + own_row
         from_b = ring.descriptor("b")
         own_scales = row_scales + (warp * 16 + (lane >> 2)) * 4  # of this lane's rows: this one and eight below
 
@@ -140,7 +141,7 @@ def product(a, b, a_scales, b_scales, c, *, BN=256, STAGES=4, CLUSTER=2, GROUP=8
                         ring.release(stage, lane)
                     for j, (value, total) in enumerate(zip(part, half, strict=True)):
                         ptx.inst.fma.rn.f32(total, value, scales[j // 2 % 2], total)
-            boxes.write([value for half in sums for value in half], c, row + consumer * WGMMA_ROWS, column, warp, lane)
+            result.store_tma(c, row + consumer * WGMMA_ROWS, column, boxes)
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
     if CLUSTER > 1:
@@ -187,7 +188,7 @@ def check_sizes(M: int, N: int, K: int, BN: int, STAGES: int, CLUSTER: int) -> N
     check_choices("fp8_gemm", BN=(BN, (64, 128, 256)), CLUSTER=(CLUSTER, (1, 2)))
     if BN % (CLUSTER * B_ROWS):
         raise ValueError(f"fp8_gemm: {CLUSTER} CTAs cannot share {BN} rows of B in boxes of {B_ROWS}")
-    needed = STAGES * ((BM + BN) * BLOCK + BM * 4) + Boxes.bytes_of(CONSUMERS * 4)
+    needed = STAGES * ((BM + BN) * BLOCK + BM * 4) + lib.StoreBoxes.bytes_of(CONSUMERS * 4)
     check_memory("fp8_gemm", STAGES, needed, MOST_BYTES)
 
 
@@ -203,7 +204,7 @@ def fp8_gemm_of(out: PtxType) -> Kernel:
             Tile("KB", "M", f32, tma_box=(1, BM), tma_whole=True),
             Tile("NB", "KB", f32),
         ],
-        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits), tma_whole=True)],
+        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=lib.StoreBoxes.box_of(out), tma_whole=True)],
         grid=grid,
         cluster=lambda CLUSTER: CLUSTER,
         block=(THREADS, 1, 1),

@@ -21,13 +21,11 @@ Cost: 168 registers per thread at launch, then 40 and 232; 192 KiB of shared mem
 
 from __future__ import annotations
 
-from examples.hopper.boxes import box_place, fill_box
 from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS
 from examples.products import check_lines, compare_product
 from examples.products import reference as reference  # used by pyptx tune --reference
 from pyptx import Layout, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
-from pyptx.reg import Reg, RegArray
 from pyptx.types import PtxType, bf16, f16, f32, u32
 
 CONSUMERS = 2  # consumer warpgroups
@@ -57,7 +55,7 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
     with roles.consumer() as consumer:
         rows = BM // CONSUMERS  # of this consumer
         lane = tid & 31
-        sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=BN, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
+        parts = [lib.WgmmaFragment(BN, tid) for _ in range(rows // WGMMA_ROWS)]
 
         from_a, from_b = ring.descriptor("a", consumer * rows), ring.descriptor("b")
 
@@ -67,13 +65,13 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
             this_a, this_b = (stage.descriptor(descriptor) for descriptor in (from_a, from_b))
             ptx.wgmma.fence()
             for k in range(0, BK, WGMMA_K):
-                for i, part in enumerate(sums):
+                for i, part in enumerate(parts):
                     ptx.wgmma.mma_async(
                         shape=(WGMMA_ROWS, BN, WGMMA_K),
                         dtype_d=f32,
                         dtype_a=a.dtype,
                         dtype_b=b.dtype,
-                        d=part,
+                        d=part.sums,
                         a=this_a + tile_a.offset(k, i * WGMMA_ROWS),
                         b=this_b + tile_b.offset(k),
                         trans_b=1,
@@ -92,10 +90,10 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
 
         ptx.bar.sync(1, 128 * CONSUMERS)  # the ring is no longer read: it holds C from here on
         thread = tid & 127
-        for i, part in enumerate(sums):
+        for i, part in enumerate(parts):
             first_row = consumer * rows + i * WGMMA_ROWS
             to_c = ring.start + first_row * (BN * c.dtype.bits // 8)
-            stage_out(part, to_c, thread, c.dtype)
+            part.stage(to_c, c.dtype, rows=WGMMA_ROWS)
             ptx.fence.proxy_async_shared_cta()
             ptx.bar.sync(consumer + 2, 128)
             with ptx.if_(thread == 0):
@@ -106,15 +104,6 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
                     )
                 ptx.cp.async_bulk.commit_group()
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
-
-
-def stage_out(sums: RegArray, start: Reg, thread: Reg, dtype: PtxType) -> None:
-    """Write a warpgroup's 64 x BN sums as `dtype` to swizzled boxes of 64 rows and 128 bytes from `start` on."""
-    lane, warp = thread & 31, thread >> 5
-    place = start + (warp << 11) + box_place(lane, dtype)  # a warp has 16 rows
-    size = LINE * 8 // dtype.bits // 2  # registers of a box
-    for box in range(len(sums) // size):
-        fill_box(place, box * WGMMA_BYTES, sums[box * size : (box + 1) * size], lane, dtype)
 
 
 def check_sizes(M: int, N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, out: PtxType) -> None:
@@ -149,7 +138,9 @@ def gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
             Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX), tma_whole=True),
             Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX), tma_whole=True),
         ],
-        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(WGMMA_ROWS, LINE * 8 // out.bits), tma_whole=True)],
+        out_specs=[
+            Tile("M", "N", out, Layout.TMA_128B, tma_box=lib.StoreBoxes.box_of(out, WGMMA_ROWS), tma_whole=True)
+        ],
         grid=lambda M, N, BM, BN: (-(-N // BN), -(-M // BM)),
         block=(THREADS, 1, 1),
         reqntid=(THREADS, 1, 1),

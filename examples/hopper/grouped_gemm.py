@@ -23,8 +23,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from examples.hopper.boxes import Boxes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, meet, set_registers
+from examples.hopper.tiles import BOX, MOST_BYTES, WGMMA_ROWS, Product, meet, set_registers
 from examples.products import check_choices, check_lines, check_memory
 from pyptx import Layout, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
@@ -49,7 +48,10 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CLUSTER=2, CTAS=132):
     steps, tiles_across, clusters = -(-K // BK), -(-N // BN), grid(a.shape[0], N, G, BN, CLUSTER, CTAS) // CLUSTER
 
     operands = {"a": lib.WgmmaTile(BM, BK, a.dtype, "K"), "b": lib.WgmmaTile(BK, BN, b.dtype, "MN")}
-    ring, boxes = lib.TmaRing(STAGES, operands, readers=CONSUMERS * 4, cluster=CLUSTER), Boxes(CONSUMERS * 4, c.dtype)
+    ring, boxes = (
+        lib.TmaRing(STAGES, operands, readers=CONSUMERS * 4, cluster=CLUSTER),
+        lib.StoreBoxes(CONSUMERS * 4, c.dtype, first_warp=4),
+    )
     tid = reg.from_(ptx.special.tid.x(), u32)
     first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> (CLUSTER.bit_length() - 1)
     rank = reg.from_(ptx.special.cluster_ctarank(), u32) if CLUSTER > 1 else 0
@@ -74,12 +76,12 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CLUSTER=2, CTAS=132):
                     stage.load("b", b, (column, k, groups.group), **shared)  # each CTA copies a part for all
     with ptx.else_():
         set_registers(232, BN // 2)  # sums of a thread
-        consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
-        parts = Product(ring, consumer, WGMMA_ROWS)
+        consumer, lane = (tid >> 7) - 1, tid & 31
+        parts = Product(ring, consumer, WGMMA_ROWS, tid)
         for tile in ptx.range_(first_tile, tiles, clusters):
             row, column = own_part(tile)
             (sums,) = parts.of_steps(steps, lane)
-            boxes.write(sums, c, row + consumer * WGMMA_ROWS, column, warp, lane, end=groups.end)
+            sums.store_tma(c, row + consumer * WGMMA_ROWS, column, boxes, end=groups.end)
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
     if CLUSTER > 1:
@@ -144,7 +146,9 @@ def check_sizes(N: int, K: int, G: int, GP: int, BN: int, BK: int, STAGES: int, 
     check_choices("grouped_gemm", BN=(BN, (64, 128, 192, 256)), BK=(BK, (64, 128)), CLUSTER=(CLUSTER, (1, 2)))
     if BN % (CLUSTER * BOX):
         raise ValueError(f"grouped_gemm: {CLUSTER} CTAs cannot share {BN} columns of B in boxes of {BOX}")
-    check_memory("grouped_gemm", STAGES, STAGES * (BM + BN) * BK * 2 + Boxes.bytes_of(CONSUMERS * 4), MOST_BYTES)
+    check_memory(
+        "grouped_gemm", STAGES, STAGES * (BM + BN) * BK * 2 + lib.StoreBoxes.bytes_of(CONSUMERS * 4), MOST_BYTES
+    )
 
 
 def grouped_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
@@ -158,7 +162,7 @@ def grouped_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
             Tile("G", "K", "N", dtype, Layout.TMA_128B, tma_box=(1, "BK", BOX), tma_whole=True),
             Tile("GP", s32),
         ],
-        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits), tma_whole=True)],
+        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=lib.StoreBoxes.box_of(out), tma_whole=True)],
         grid=grid,
         cluster=lambda CLUSTER: CLUSTER,
         block=(THREADS, 1, 1),

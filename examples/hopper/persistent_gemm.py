@@ -23,8 +23,7 @@ CTA per SM.
 
 from __future__ import annotations
 
-from examples.hopper.boxes import Boxes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, meet, place, set_registers
+from examples.hopper.tiles import BOX, MOST_BYTES, WGMMA_ROWS, Product, meet, place, set_registers
 from examples.products import check_choices, check_lines, check_memory, compare_product
 from examples.products import reference as reference  # used by pyptx tune --reference
 from pyptx import Layout, Tile, kernel, lib, ptx, reg
@@ -53,7 +52,10 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
     clusters = grid(M, N, BM, BN, CLUSTER, CTAS) // CLUSTER
 
     tiles = {"a": lib.WgmmaTile(BM, BK, a.dtype, "K"), "b": lib.WgmmaTile(BK, BN, b.dtype, "MN")}
-    ring, boxes = lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4, cluster=CLUSTER), Boxes(CONSUMERS * 4, c.dtype)
+    ring, boxes = (
+        lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4, cluster=CLUSTER),
+        lib.StoreBoxes(CONSUMERS * 4, c.dtype, first_warp=4),
+    )
     tid = reg.from_(ptx.special.tid.x(), u32)
     block, rank = reg.from_(ptx.special.ctaid.x(), u32), 0
     if CLUSTER > 1:
@@ -78,13 +80,13 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
                     stage.load("b", b, (column, k), **shared)  # each CTA copies a part for all
     with ptx.else_():
         set_registers(232, sums)
-        consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
+        consumer, lane = (tid >> 7) - 1, tid & 31
         rows = BM // CONSUMERS  # of this consumer
-        parts = Product(ring, consumer, rows)
+        parts = Product(ring, consumer, rows, tid)
         for tile in ptx.range_(first_tile, tiles_down * tiles_across, clusters):
             row, column = own_part(tile)
             for i, part in enumerate(parts.of_steps(steps, lane)):
-                boxes.write(part, c, row + consumer * rows + i * WGMMA_ROWS, column, warp, lane)
+                part.store_tma(c, row + consumer * rows + i * WGMMA_ROWS, column, boxes)
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
     if CLUSTER > 1:
@@ -113,7 +115,9 @@ def check_sizes(N: int, K: int, BM: int, BN: int, BK: int, STAGES: int, CLUSTER:
         )
     if BN % (CLUSTER * BOX):
         raise ValueError(f"persistent_gemm: {CLUSTER} CTAs cannot share {BN} columns of B in boxes of {BOX}")
-    check_memory("persistent_gemm", STAGES, STAGES * (BM + BN) * BK * 2 + Boxes.bytes_of(CONSUMERS * 4), MOST_BYTES)
+    check_memory(
+        "persistent_gemm", STAGES, STAGES * (BM + BN) * BK * 2 + lib.StoreBoxes.bytes_of(CONSUMERS * 4), MOST_BYTES
+    )
 
 
 def persistent_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
@@ -126,7 +130,7 @@ def persistent_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
             Tile("M", "K", dtype, Layout.TMA_128B, tma_box=("BM", BOX), tma_whole=True),
             Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX), tma_whole=True),
         ],
-        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits), tma_whole=True)],
+        out_specs=[Tile("M", "N", out, Layout.TMA_128B, tma_box=lib.StoreBoxes.box_of(out), tma_whole=True)],
         grid=grid,
         cluster=lambda CLUSTER: CLUSTER,
         block=(THREADS, 1, 1),

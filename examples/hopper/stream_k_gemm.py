@@ -20,8 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from examples.hopper.boxes import Boxes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, WGMMA_ROWS, Product, set_registers
+from examples.hopper.tiles import BOX, MOST_BYTES, WGMMA_ROWS, Product, set_registers
 from examples.products import check_choices, check_lines, check_memory, reference
 from pyptx import Layout, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
@@ -45,10 +44,12 @@ def product(a, b, c, workspace, flags, *, BN=256, BK=64, STAGES=4, GROUP=8):
     order, steps = lib.TileOrder(-(-M // BM), -(-N // BN), group=GROUP), -(-K // BK)
     plan = lib.StreamK(order, steps, CTAS)
     tiles = {"a": lib.WgmmaTile(BM, BK, a.dtype, "K"), "b": lib.WgmmaTile(BK, BN, b.dtype, "MN")}
-    ring, boxes = lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4), Boxes(CONSUMERS * 4, c.dtype)
+    ring, boxes = (
+        lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4),
+        lib.StoreBoxes(CONSUMERS * 4, c.dtype, first_warp=4),
+    )
     tid, cta = reg.from_(ptx.tid.x, u32), reg.from_(ptx.ctaid.x, u32)
     ring.set_up(tid)
-    ptx.inst.bar.warp.sync(-1)  # setmaxnreg and wgmma need whole warps
     with ptx.if_(tid < 128):
         set_registers(40, BN // 2)
         with ptx.if_(tid == 0):
@@ -59,17 +60,16 @@ def product(a, b, c, workspace, flags, *, BN=256, BK=64, STAGES=4, GROUP=8):
                     stage.load("b", b, (share.column * BN, step * BK))
     with ptx.else_():
         set_registers(232, BN // 2)
-        consumer, warp, lane = (tid >> 7) - 1, (tid >> 5) - 4, tid & 31
-        parts, thread = Product(ring, consumer, WGMMA_ROWS), tid - 128
+        consumer, lane = (tid >> 7) - 1, tid & 31
+        parts, thread = Product(ring, consumer, WGMMA_ROWS, tid), tid - 128
         for share in plan.shares(cta):
-            (sums,) = parts.of_steps(share.end - share.first, lane)
+            (part,) = parts.of_steps(share.end - share.first, lane)
             with ptx.if_(share.starts):
                 for other in plan.followers(share, cta):
-                    take(sums, workspace, flags, other, thread)
-                row = share.row * BM + consumer * WGMMA_ROWS
-                boxes.write(sums, c, row, share.column * BN, warp, lane)
+                    take(part.sums, workspace, flags, other, thread)
+                part.store_tma(c, share.row * BM + consumer * WGMMA_ROWS, share.column * BN, boxes)
             with ptx.else_():
-                give(sums, workspace, flags, cta, thread)
+                give(part.sums, workspace, flags, cta, thread)
             ptx.inst.bar.warp.sync(-1)  # lanes may have seen a flag at different times
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
@@ -101,7 +101,7 @@ def check_sizes(N: int, K: int, BN: int, BK: int, STAGES: int, elements: int) ->
     """Raise ValueError for sizes that TMA or the tiling does not support: N and K are multiples of 8, M is anything."""
     check_lines("stream_k_gemm", {"N": N, "K": K}, 8)
     check_choices("stream_k_gemm", BN=(BN, (64, 128, 256)), BK=(BK, (64, 128)), W=(elements, (BM * BN,)))
-    needed = STAGES * (BM + BN) * BK * 2 + Boxes.bytes_of(CONSUMERS * 4)
+    needed = STAGES * (BM + BN) * BK * 2 + lib.StoreBoxes.bytes_of(CONSUMERS * 4)
     check_memory("stream_k_gemm", STAGES, needed, MOST_BYTES)
 
 
@@ -119,7 +119,7 @@ def stream_k_gemm_of(dtype: PtxType, out: PtxType) -> Kernel:
             Tile("K", "N", dtype, Layout.TMA_128B, tma_box=("BK", BOX), tma_whole=True),
         ],
         out_specs=[
-            Tile("M", "N", out, Layout.TMA_128B, tma_box=(Boxes.ROWS, LINE * 8 // out.bits), tma_whole=True),
+            Tile("M", "N", out, Layout.TMA_128B, tma_box=lib.StoreBoxes.box_of(out), tma_whole=True),
             Tile("CTAS", "W", f32, align=16, zeroed=True),
             Tile("CTAS", 1, u32, zeroed=True),
         ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyptx import lib, ptx, reg, smem
 from pyptx.ptx.mbarrier import Slot
-from pyptx.reg import Reg, RegArray
+from pyptx.reg import Reg
 from pyptx.types import b8, f32, u32
 
 __all__ = [
@@ -86,9 +86,9 @@ class Buffer:
 class Product:
     """A consumer's accumulators of a tile: `rows` rows of tile "a" times tile "b", from the stages of a ring."""
 
-    def __init__(self, ring: lib.TmaRing, consumer: Reg, rows: int):
+    def __init__(self, ring: lib.TmaRing, consumer: Reg, rows: int, tid: Reg):
         self.ring, self.a, self.b = ring, ring.operands["a"], ring.operands["b"]
-        self.sums = [reg.wgmma_frag(m=WGMMA_ROWS, n=self.b.columns, dtype=f32) for _ in range(rows // WGMMA_ROWS)]
+        self.fragments = [lib.WgmmaFragment(self.b.columns, tid) for _ in range(rows // WGMMA_ROWS)]
         self.from_a, self.from_b = ring.descriptor("a", consumer * rows), ring.descriptor("b")
 
     def start(self, first: bool) -> lib.Stage:
@@ -97,13 +97,13 @@ class Product:
         this_a, this_b = stage.descriptor(self.from_a), stage.descriptor(self.from_b)
         ptx.wgmma.fence()
         for k in range(0, self.a.columns, WGMMA_K):
-            for i, part in enumerate(self.sums):
+            for i, part in enumerate(self.fragments):
                 ptx.wgmma.mma_async(
                     shape=(WGMMA_ROWS, self.b.columns, WGMMA_K),
                     dtype_d=f32,
                     dtype_a=self.a.dtype,
                     dtype_b=self.b.dtype,
-                    d=part,
+                    d=part.sums,
                     a=this_a + self.a.offset(k, i * WGMMA_ROWS),
                     b=this_b + self.b.offset(k),
                     trans_b=1,
@@ -112,7 +112,7 @@ class Product:
         ptx.wgmma.commit_group()
         return stage
 
-    def of_steps(self, steps: int | Reg, lane: Reg) -> list[RegArray]:
+    def of_steps(self, steps: int | Reg, lane: Reg) -> list[lib.WgmmaFragment]:
         """Return the sums over a number of stages, at least one."""
         previous = self.start(first=True)
         for _ in ptx.range_(1, steps):
@@ -122,4 +122,4 @@ class Product:
             previous.become(stage)
         ptx.wgmma.wait_group(0)
         self.ring.release(previous, lane)
-        return self.sums
+        return self.fragments

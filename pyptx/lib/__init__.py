@@ -5,12 +5,14 @@ them below the line of the call.
 """
 
 from pyptx.lib.array_tile import ArrayTile, tile
+from pyptx.lib.boxed_fragment import BoxedFragment
 from pyptx.lib.copies import copy, copy_async
 from pyptx.lib.epilogue import activation, bias, gelu, relu, residual, row_scaled, scaled, silu
 from pyptx.lib.fragment import Fragment
 from pyptx.lib.layout import Layout
 from pyptx.lib.online_softmax import OnlineSoftmax
 from pyptx.lib.roles import Roles, roles
+from pyptx.lib.store_boxes import StoreBoxes
 from pyptx.lib.tensor_memory import TensorFragment, TensorMemory, TensorProduct
 from pyptx.lib.tile_order import Share, StreamK, TileOrder, divided
 from pyptx.lib.tma_ring import Stage, TmaRing
@@ -19,12 +21,14 @@ from pyptx.lib.wgmma_tile import WgmmaTile
 
 __all__ = [
     "ArrayTile",
+    "BoxedFragment",
     "Fragment",
     "Layout",
     "OnlineSoftmax",
     "Roles",
     "Share",
     "Stage",
+    "StoreBoxes",
     "StreamK",
     "TensorFragment",
     "TensorMemory",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pyptx import reg, smem
 from pyptx._loc import user_place
 from pyptx.errors import ShapeError
-from pyptx.lib.fragment import Fragment
+from pyptx.lib._swizzled_rows import fill_row, row_place
+from pyptx.lib.boxed_fragment import BoxedFragment
 from pyptx.lib.tma_ring import Stage, TmaRing
 from pyptx.lib.wgmma_tile import WgmmaTile
 from pyptx.ptx import tcgen05
@@ -15,7 +16,7 @@ from pyptx.ptx.barrier import bar
 from pyptx.ptx.control import if_
 from pyptx.reg import Reg, RegArray
 from pyptx.tracing.trace import emit
-from pyptx.types import b32, f32
+from pyptx.types import PtxType, b32, f32
 
 __all__ = ["TensorFragment", "TensorMemory", "TensorProduct"]
 
@@ -139,7 +140,7 @@ class TensorProduct:
         tcgen05.commit(self.ring.empty.at(stage.index))
 
 
-class TensorFragment(Fragment):
+class TensorFragment(BoxedFragment):
     """The row of a 128 x n accumulator in tensor memory that a thread reads: lane i of warp w has row 32 (w & 3) + i.
 
     ::
@@ -150,7 +151,7 @@ class TensorFragment(Fragment):
          ...
         row 32   [ lane 0 of warp 1      ]
 
-    Emits `tcgen05.ld.32x32b` of up to 32 columns at a time and `tcgen05.wait::ld`.
+    Emits `tcgen05.ld.32x32b` of up to 64 columns at a time and `tcgen05.wait::ld`.
 
     Args:
         start: tensor memory address of the accumulator.
@@ -164,15 +165,16 @@ class TensorFragment(Fragment):
     row: Reg
     column: Reg
     lanes: int = 1
+    warp_rows: int = 32
 
     def __init__(self, start: Reg, n: int, tid: Reg):
         if not isinstance(n, int) or n % 8 or not 8 <= n <= 256:
             raise ShapeError(f"TensorFragment: n={n!r}; expected a multiple of 8 from 8 to 256", at=user_place())
-        tid = reg.readable(tid)
+        self.tid = tid = reg.readable(tid)
         self.row, self.column = tid & 127, reg.scalar(tid.dtype, 0)
         lanes, parts = start + (((tid >> 5) & 3) << 21), []  # the lane is in the upper half of an address
         while (first := len(parts)) < n:
-            words: RegArray = reg.array(b32, next(size for size in (32, 16, 8) if size <= n - first))
+            words: RegArray = reg.array(b32, next(size for size in (64, 32, 16, 8) if size <= n - first))
             tcgen05.ld(words, lanes + first, shape="32x32b", count=len(words))
             parts += list(words)
         tcgen05.wait_ld()
@@ -188,3 +190,11 @@ class TensorFragment(Fragment):
         """
         for j, value in enumerate(self.sums):
             yield value, 0, j
+
+    def box_place(self, lane: Reg, dtype: PtxType) -> Reg:
+        """Return the byte offset at which the lane writes its row in a box."""
+        return row_place(lane)
+
+    def fill_box(self, place: Reg, offset: int, values: Sequence[Reg], lane: Reg, dtype: PtxType) -> None:
+        """Write values of a box, 128 bytes of the lane's row, `offset` bytes behind `place`."""
+        fill_row(place, offset, values, dtype)

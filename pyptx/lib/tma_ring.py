@@ -103,7 +103,8 @@ class TmaRing:
     def set_up(self, tid: Reg) -> None:
         """Initialize the mbarriers in one thread, synchronize the CTA, or the cluster, and begin; called by all threads.
 
-        With several rings, call `init` of each in one thread, then synchronize, then `begin` of each.
+        The lanes of a warp leave it converged (`bar.warp.sync`), as `setmaxnreg` and `wgmma` need them. With several rings,
+        call `init` of each in one thread, then synchronize, then `begin` of each.
 
         Args:
             tid: index of the thread.
@@ -112,9 +113,9 @@ class TmaRing:
             self.init()
         if self.cluster > 1:
             cluster.sync()
-            emit("bar", "warp.sync", -1)  # reconverge the warp
         else:
             bar.sync(0)
+        emit("bar", "warp.sync", -1)  # a lane can leave the branch, and the barrier, before the others
         self.begin()
 
     def begin(self) -> None:

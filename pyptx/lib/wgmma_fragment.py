@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.errors import ShapeError
-from pyptx.lib.fragment import Fragment
+from pyptx.lib._swizzled_rows import fill_pairs, pairs_place
+from pyptx.lib.boxed_fragment import BoxedFragment
 from pyptx.reg import Reg, RegArray
 from pyptx.types import PtxType, f32
 
 __all__ = ["WgmmaFragment"]
 
 
-class WgmmaFragment(Fragment):
+class WgmmaFragment(BoxedFragment):
     """The 64 x n accumulator of a wgmma over the 128 threads of a warpgroup.
 
     A thread holds n/2 elements: pairs of neighbors in two rows, eight rows apart, every eight columns.
@@ -42,12 +43,13 @@ class WgmmaFragment(Fragment):
     sums: RegArray
     row: Reg
     column: Reg
+    warp_rows: int = 16
 
     def __init__(self, n: int, tid: Reg, dtype: PtxType = f32):
         if not isinstance(n, int) or n % 8 or not 8 <= n <= 256:
             raise ShapeError(f"WgmmaFragment: n={n!r}; expected a multiple of 8 from 8 to 256", at=user_place())
         self.sums = reg.wgmma_frag(m=64, n=n, dtype=dtype)
-        tid = reg.readable(tid)
+        self.tid = tid = reg.readable(tid)
         self.row = ((tid >> 5) & 3) * 16 + ((tid >> 2) & 7)
         self.column = (tid & 3) * 2
 
@@ -59,3 +61,11 @@ class WgmmaFragment(Fragment):
         """
         for i, value in enumerate(self.sums):
             yield value, i // 2 % 2 * 8, i // 4 * 8 + i % 2
+
+    def box_place(self, lane: Reg, dtype: PtxType) -> Reg:
+        """Return the byte offset at which the lane writes the rows of its warp in a box."""
+        return pairs_place(lane, dtype)
+
+    def fill_box(self, place: Reg, offset: int, values: Sequence[Reg], lane: Reg, dtype: PtxType) -> None:
+        """Write values of a box, 128 bytes of each row of the warp, `offset` bytes behind `place`."""
+        fill_pairs(place, offset, values, lane, dtype)

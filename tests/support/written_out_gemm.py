@@ -1,12 +1,15 @@
-"""The kernel of examples/hopper/gemm.py with the ring and the roles written out, instruction by instruction."""
+"""The kernel of examples/hopper/gemm.py with the ring, the roles and the staging of results written out."""
 
 from __future__ import annotations
 
-from examples.hopper.gemm import CONSUMERS, stage_out
+from collections.abc import Sequence
+
+from examples.hopper.gemm import CONSUMERS
 from examples.hopper.tiles import BOX, LINE, SWIZZLED, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS
+from examples.vectors import rounded
 from pyptx import ptx, reg, smem
-from pyptx.reg import Reg
-from pyptx.types import b8, f32, u32
+from pyptx.reg import Reg, RegArray
+from pyptx.types import PtxType, b8, f32, u32
 
 
 def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
@@ -30,6 +33,7 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
         freed.init_all(CONSUMERS * 4)  # one lane of every consumer warp
         ptx.fence.mbarrier_init()
     ptx.bar.sync(0)
+    ptx.inst.bar.warp.sync(-1)
 
     position = ptx.pipeline(STAGES)
     gives = BM * BN > 128 * 128  # registers; smaller tiles do with what a thread starts with
@@ -110,3 +114,42 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
                     )
                 ptx.cp.async_bulk.commit_group()
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
+
+
+def stage_out(sums: RegArray, start: Reg, thread: Reg, dtype: PtxType) -> None:
+    """Write a warpgroup's 64 x BN sums as `dtype` to swizzled boxes of 64 rows and 128 bytes from `start` on."""
+    lane, warp = thread & 31, thread >> 5
+    place = start + (warp << 11) + box_place(lane, dtype)  # a warp has 16 rows
+    size = LINE * 8 // dtype.bits // 2  # registers of a box
+    for box in range(len(sums) // size):
+        fill_box(place, box * WGMMA_BYTES, sums[box * size : (box + 1) * size], lane, dtype)
+
+
+def box_place(lane: Reg, dtype: PtxType) -> Reg:
+    """Return the byte offset at which a lane starts to write a warp's 16 rows of a swizzled box; see `fill_box`."""
+    if dtype == f32:
+        place = smem.apply_swizzle(((lane >> 2) << 7) + ((lane & 3) << 3), "128B")
+        return place ^ ((lane & 4) << 4)  # odd rows begin 64 bytes on
+    return smem.apply_swizzle(((lane & 15) << 7) + ((lane >> 4) << 4), "128B")
+
+
+def fill_box(place: Reg, offset: int, sums: Sequence[Reg], lane: Reg, dtype: PtxType) -> None:
+    """Write a warp's 16 rows of a wgmma accumulator as `dtype`, 128 bytes of each, `offset` bytes behind box_place.
+
+    A quarter of the registers fills 32 bytes of a row: 16 columns by stmatrix, or 8 of f32 by vectors of two. With
+    those, rows 2i and 2i + 1 would share their banks: so odd rows write their quarters in the order 2, 3, 0, 1.
+    """
+    size = len(sums) // 4
+    quarters = [sums[i * size : (i + 1) * size] for i in range(4)]
+    if dtype != f32:
+        for i, values in enumerate(quarters):
+            ptx.stmatrix(smem=(place ^ (i * 32)) + offset, regs=rounded(values, dtype))
+        return
+    odd = lane & 4 != 0
+    for i, (of_even, of_odd) in enumerate(zip(quarters, quarters[2:] + quarters[:2], strict=True)):
+        values = [reg.scalar(f32) for _ in range(size)]
+        for value, one, two in zip(values, of_odd, of_even, strict=True):
+            ptx.inst.selp.f32(value, one, two, odd)
+        target = (place ^ (i * 32)) + offset
+        ptx.inst.st.shared.v2.f32(ptx.addr(target), values[:2])
+        ptx.inst.st.shared.v2.f32(ptx.addr(target, 8 * LINE), values[2:])
