@@ -49,10 +49,8 @@ def product(x, w, y, *, STRIDE=1, PAD=0, DILATION=1, BM=128, BN=256, STAGES=4, C
     tiles_down, tiles_across = -(-N * P * Q // (BM * CLUSTER)), -(-F // BN)
 
     operands = {"a": lib.WgmmaTile(BM, BOX, x.dtype, "K"), "b": lib.WgmmaTile(BOX, BN, w.dtype, "MN")}
-    ring, boxes = (
-        lib.TmaRing(STAGES, operands, readers=CONSUMERS * 4, cluster=CLUSTER),
-        lib.StoreBoxes(CONSUMERS * 4, y.dtype, first_warp=4),
-    )
+    ring = lib.TmaRing(STAGES, operands, readers=CONSUMERS * 4, cluster=CLUSTER)
+    boxes = lib.StoreBoxes(CONSUMERS * 4, y.dtype, first_warp=4)
     tid = reg.from_(ptx.special.tid.x(), u32)
     first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> (CLUSTER.bit_length() - 1)
     rank = reg.from_(ptx.special.cluster_ctarank(), u32) if CLUSTER > 1 else 0

@@ -48,10 +48,8 @@ def product(a, b, ends, c, *, BN=256, BK=64, STAGES=4, CLUSTER=2, CTAS=132):
     steps, tiles_across, clusters = -(-K // BK), -(-N // BN), grid(a.shape[0], N, G, BN, CLUSTER, CTAS) // CLUSTER
 
     operands = {"a": lib.WgmmaTile(BM, BK, a.dtype, "K"), "b": lib.WgmmaTile(BK, BN, b.dtype, "MN")}
-    ring, boxes = (
-        lib.TmaRing(STAGES, operands, readers=CONSUMERS * 4, cluster=CLUSTER),
-        lib.StoreBoxes(CONSUMERS * 4, c.dtype, first_warp=4),
-    )
+    ring = lib.TmaRing(STAGES, operands, readers=CONSUMERS * 4, cluster=CLUSTER)
+    boxes = lib.StoreBoxes(CONSUMERS * 4, c.dtype, first_warp=4)
     tid = reg.from_(ptx.special.tid.x(), u32)
     first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> (CLUSTER.bit_length() - 1)
     rank = reg.from_(ptx.special.cluster_ctarank(), u32) if CLUSTER > 1 else 0

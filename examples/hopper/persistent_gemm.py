@@ -52,10 +52,8 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4, CLUSTER=2, GROUP=8, CTA
     clusters = grid(M, N, BM, BN, CLUSTER, CTAS) // CLUSTER
 
     tiles = {"a": lib.WgmmaTile(BM, BK, a.dtype, "K"), "b": lib.WgmmaTile(BK, BN, b.dtype, "MN")}
-    ring, boxes = (
-        lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4, cluster=CLUSTER),
-        lib.StoreBoxes(CONSUMERS * 4, c.dtype, first_warp=4),
-    )
+    ring = lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4, cluster=CLUSTER)
+    boxes = lib.StoreBoxes(CONSUMERS * 4, c.dtype, first_warp=4)
     tid = reg.from_(ptx.special.tid.x(), u32)
     block, rank = reg.from_(ptx.special.ctaid.x(), u32), 0
     if CLUSTER > 1:

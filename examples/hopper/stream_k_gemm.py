@@ -44,10 +44,8 @@ def product(a, b, c, workspace, flags, *, BN=256, BK=64, STAGES=4, GROUP=8):
     order, steps = lib.TileOrder(-(-M // BM), -(-N // BN), group=GROUP), -(-K // BK)
     plan = lib.StreamK(order, steps, CTAS)
     tiles = {"a": lib.WgmmaTile(BM, BK, a.dtype, "K"), "b": lib.WgmmaTile(BK, BN, b.dtype, "MN")}
-    ring, boxes = (
-        lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4),
-        lib.StoreBoxes(CONSUMERS * 4, c.dtype, first_warp=4),
-    )
+    ring = lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4)
+    boxes = lib.StoreBoxes(CONSUMERS * 4, c.dtype, first_warp=4)
     tid, cta = reg.from_(ptx.tid.x, u32), reg.from_(ptx.ctaid.x, u32)
     ring.set_up(tid)
     with ptx.if_(tid < 128):

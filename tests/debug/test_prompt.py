@@ -94,8 +94,8 @@ def test_a_product_shows_matrices_tiles_and_the_timeline(capsys):
         "--schedule=late",
         "break op:wgmma.wait_group if stage.index == 1",
         "continue",
-        "fragment sums[0] rows=0,2 columns=0,4",
-        "fragment sums[0] rows=0,1 owners",
+        "fragment parts[0].sums rows=0,2 columns=0,4",
+        "fragment parts[0].sums rows=0,1 owners",
         "tile ring.memory[0] type=bf16 shape=128,64 swizzle=128B rows=0,2 columns=0,8",
         "tile ring.memory[0] type=bf16 shape=128,64 swizzle=128B rows=1,1 banks",
         "info operations",
@@ -106,7 +106,7 @@ def test_a_product_shows_matrices_tiles_and_the_timeline(capsys):
         "x/4bf16 ring.start",
         "info arguments",
         "display stage.index",
-        "display fragment sums[0] rows=0,1 columns=0,2",
+        "display fragment parts[0].sums rows=0,1 columns=0,2",
         "step",
         "list",
         "list ptx",
@@ -116,7 +116,7 @@ def test_a_product_shows_matrices_tiles_and_the_timeline(capsys):
         "rewind",
     )
     assert status == 0
-    assert "sums[0]: D 64 x 64 f32 of wgmma.mma_async" in out and "w4t0r0  w4t0r1  w4t1r0" in out
+    assert "parts[0].sums: D 64 x 64 f32 of wgmma.mma_async" in out and "w4t0r0  w4t0r1  w4t1r0" in out
     assert "ring.memory[0]: bf16 128 x 64 at 0x400, shared, swizzle 128B" in out
     assert re.search(r"\n +1 +4 +4 +5 +5 +6 +6 +7 +7", out)  # banks of row 1: chunk 0 is in place 1
     assert re.search(r"CTA 0 wgmma +~", out) and "stage.index = 1" in out

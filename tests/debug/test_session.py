@@ -56,7 +56,7 @@ def test_a_breakpoint_with_a_condition_stops_where_it_holds(session: Session):
     stop = session.resume()
     assert (stop.reason, stop.breakpoint, stop.line) == ("breakpoint", made.id, WAIT)
     assert stop.warp >= 8 and set(session.evaluate("stage.index")) == {0}
-    session.breakpoints.condition(made.id, "sums[0][0] > 1e9")
+    session.breakpoints.condition(made.id, "parts[0].sums[0] > 1e9")
     assert session.resume().reason == "exit" and made.hits == 1
 
 
@@ -76,7 +76,7 @@ def test_a_run_with_stops_computes_the_right_product(session: Session, arrays):
 def test_the_document_is_json_with_everything_the_views_draw(session: Session):
     session.breakpoints.add(f"gemm.py:{WAIT}")
     session.resume()
-    session.show_fragment("sums[0]")
+    session.show_fragment("parts[0].sums")
     session.show_memory("ring.memory[1]", type="f16", shape=(128, 64), swizzle="128B")
     session.watch("stage.index + 1")
     document = json.loads(json.dumps(session.document()))
@@ -90,7 +90,7 @@ def test_the_document_is_json_with_everything_the_views_draw(session: Session):
     assert document["fragments"][0]["shape"] == [64, 64] and len(document["fragments"][0]["values"]) == 64
     assert document["memory"][0]["shape"] == [128, 64] and document["watches"][0]["value"] in ("1", "2")
     named = {r["python"]: r for r in document["registers"] if r["python"]}
-    assert named["sums[0][0]"]["type"] == ".f32" and len(named["stage.index"]["lanes"]) == 32
+    assert named["parts[0].sums[0]"]["type"] == ".f32" and len(named["stage.index"]["lanes"]) == 32
     assert any(row["name"].endswith("TMA") for row in document["timeline"]["rows"])
     assert {w["state"] for w in document["warps"]} >= {"running", "waiting", "exited"}
 
@@ -102,7 +102,7 @@ def test_fragments_and_tiles_show_the_matrices(session: Session, arrays):
     session.show_memory("ring.memory[0]", type="f16", shape=(128, 64), swizzle="128B")
     tile = session.displays.items[0].read(session.launch)
     np.testing.assert_array_equal(tile.values, a[:64, :64])
-    session.show_fragment("sums[0]")
+    session.show_fragment("parts[0].sums")
     sums = session.displays.items[1].read(session.launch)
     done = 128  # two stages of K, as nothing waits in the eager schedule
     expected = a[:64, :done].astype(np.float32) @ b[:done, :64].astype(np.float32)
@@ -132,7 +132,7 @@ def test_a_warp_can_be_inspected_at_its_end(session: Session):
     session.breakpoints.clear()
     stop = session.finish()
     assert (stop.warp, stop.instruction) == (5, "the end of the kernel")
-    assert session.document()["place"]["ptx"] is None and len(session.evaluate("sums[0]")) == 32
+    assert session.document()["place"]["ptx"] is None and len(session.evaluate("parts[0].sums")) == 32
     assert session.step().warp != 5
     with pytest.raises(DebugError, match="is not running|has exited"):
         session.look_at(cta=0, warp=5)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from examples.hopper.gemm import CONSUMERS
 from examples.hopper.tiles import BOX, LINE, SWIZZLED, WGMMA_BYTES, WGMMA_K, WGMMA_ROWS
 from examples.vectors import rounded
@@ -103,7 +101,7 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
         for i, part in enumerate(sums):
             first_row = consumer * rows + i * WGMMA_ROWS
             to_c = start + first_row * (BN * c.dtype.bits // 8)
-            stage_out(part, to_c, thread, c.dtype)
+            stage_out(part, to_c, tid, c.dtype)
             ptx.fence.proxy_async_shared_cta()
             ptx.bar.sync(consumer + 2, 128)
             with ptx.if_(thread == 0):
@@ -116,40 +114,11 @@ def product(a, b, c, *, BM=128, BN=256, BK=64, STAGES=4):
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
 
-def stage_out(sums: RegArray, start: Reg, thread: Reg, dtype: PtxType) -> None:
-    """Write a warpgroup's 64 x BN sums as `dtype` to swizzled boxes of 64 rows and 128 bytes from `start` on."""
-    lane, warp = thread & 31, thread >> 5
-    place = start + (warp << 11) + box_place(lane, dtype)  # a warp has 16 rows
-    size = LINE * 8 // dtype.bits // 2  # registers of a box
-    for box in range(len(sums) // size):
-        fill_box(place, box * WGMMA_BYTES, sums[box * size : (box + 1) * size], lane, dtype)
-
-
-def box_place(lane: Reg, dtype: PtxType) -> Reg:
-    """Return the byte offset at which a lane starts to write a warp's 16 rows of a swizzled box; see `fill_box`."""
-    if dtype == f32:
-        place = smem.apply_swizzle(((lane >> 2) << 7) + ((lane & 3) << 3), "128B")
-        return place ^ ((lane & 4) << 4)  # odd rows begin 64 bytes on
-    return smem.apply_swizzle(((lane & 15) << 7) + ((lane >> 4) << 4), "128B")
-
-
-def fill_box(place: Reg, offset: int, sums: Sequence[Reg], lane: Reg, dtype: PtxType) -> None:
-    """Write a warp's 16 rows of a wgmma accumulator as `dtype`, 128 bytes of each, `offset` bytes behind box_place.
-
-    A quarter of the registers fills 32 bytes of a row: 16 columns by stmatrix, or 8 of f32 by vectors of two. With
-    those, rows 2i and 2i + 1 would share their banks: so odd rows write their quarters in the order 2, 3, 0, 1.
-    """
-    size = len(sums) // 4
-    quarters = [sums[i * size : (i + 1) * size] for i in range(4)]
-    if dtype != f32:
-        for i, values in enumerate(quarters):
-            ptx.stmatrix(smem=(place ^ (i * 32)) + offset, regs=rounded(values, dtype))
-        return
-    odd = lane & 4 != 0
-    for i, (of_even, of_odd) in enumerate(zip(quarters, quarters[2:] + quarters[:2], strict=True)):
-        values = [reg.scalar(f32) for _ in range(size)]
-        for value, one, two in zip(values, of_odd, of_even, strict=True):
-            ptx.inst.selp.f32(value, one, two, odd)
-        target = (place ^ (i * 32)) + offset
-        ptx.inst.st.shared.v2.f32(ptx.addr(target), values[:2])
-        ptx.inst.st.shared.v2.f32(ptx.addr(target, 8 * LINE), values[2:])
+def stage_out(sums: RegArray, start: Reg, tid: Reg, dtype: PtxType) -> None:
+    """Write a warpgroup's 64 x BN sums, rounded to 16 bits, to swizzled boxes of 64 rows and 128 bytes from `start` on."""
+    lane, warp = tid & 31, (tid >> 5) & 3
+    place = start + (warp << 11) + smem.apply_swizzle(((lane & 15) << 7) + ((lane >> 4) << 4), "128B")
+    for box in range(0, len(sums), 32):
+        for i in range(0, 32, 8):  # stmatrix: 16 columns of a warp's 16 rows
+            to = (place ^ (i * 4)) + box // 32 * WGMMA_BYTES
+            ptx.stmatrix(smem=to, regs=rounded(sums[box + i : box + i + 8], dtype))

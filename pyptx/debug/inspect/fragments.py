@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pyptx.debug.errors import DebugError
-from pyptx.debug.inspect.python_names import Binding, Register
+from pyptx.debug.inspect.python_names import Binding, Parts, Register
 from pyptx.debug.inspect.values import bits_of, decoded
 from pyptx.debug.inspect.warp_state import WarpState
 from pyptx.sim.actions import Action, Mma, Reg, Wgmma
@@ -96,13 +96,16 @@ def _flat(state: WarpState, binding: Binding | None) -> list[Reg]:
 def _named_registers(state: WarpState, name: str) -> list[Reg]:
     """Return the registers of a Python or PTX name; a range of PTX registers is written as %f<64> or %f."""
     own = state.names.at(state.instruction) if state.names is not None else {}
-    head, *indices = name.replace("]", "").split("[")
+    head, *steps = name.replace("]", "").replace("[", ".").split(".")
     if head in own:
         binding: Binding | None = own[head]
-        for index in indices:
-            if not isinstance(binding, tuple) or not index.isdigit() or int(index) >= len(binding):
+        for step in steps:
+            if isinstance(binding, Parts) and step in binding.attributes:
+                binding = binding.attributes[step]
+            elif isinstance(binding, tuple) and step.isdigit() and int(step) < len(binding):
+                binding = binding[int(step)]
+            else:
                 raise DebugError(f"{name} does not name registers here")
-            binding = binding[int(index)]
         return _flat(state, binding)
     if name.startswith("%"):
         found = state.scope.register(name)
@@ -123,7 +126,7 @@ def fragment(
     """Return the matrix that registers hold in the focused warp (for wgmma: warpgroup).
 
     Args:
-        name: Python name of the registers ("acc", "sums[0]"), a PTX name ("%f3", "%f<64>"), or an operand of the next
+        name: Python name of the registers ("acc", "sums[0]", "frag.sums"), a PTX name ("%f3", "%f<64>"), or an operand of the next
             matrix instruction: "A", "B", "C", "D".
         rows, columns: (first, count) of the part to show; at most 64 of each.
     Raises:
@@ -168,9 +171,13 @@ def named_fragments(state: WarpState) -> list[tuple[str, Operand]]:
 def _matching(
     state: WarpState, name: str, binding: Binding | None, by_register: dict[int, Operand]
 ) -> Iterator[tuple[str, Operand]]:
+    if isinstance(binding, Parts):
+        for attribute, part in binding.attributes.items():
+            yield from _matching(state, f"{name}.{attribute}", part, by_register)
+        return
     if not isinstance(binding, tuple) or not binding:
         return
-    if isinstance(binding[0], tuple):
+    if isinstance(binding[0], tuple | Parts):
         for k, part in enumerate(binding):
             yield from _matching(state, f"{name}[{k}]", part, by_register)
         return
