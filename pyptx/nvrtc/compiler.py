@@ -22,7 +22,7 @@ __all__ = ["Compilation", "Source", "compile_source"]
 _OWN = ("-arch", "--gpu-architecture", "-gpu-architecture", "--gpu-code", "-code")
 MAX_REFUSED = 64
 _refused: dict[str, Output] = {}  # by the digest of the key
-_VERSION = 4  # of the preparation of sources, part of the cache key
+_VERSION = 5  # of the preparation of sources, part of the cache key
 
 
 @dataclass(frozen=True)

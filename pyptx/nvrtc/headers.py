@@ -111,7 +111,19 @@ def is_host_library(name: str) -> bool:
 
 
 _HAS_CUDA_STD = "#if __has_include(<cuda/std/cstdint>)\n"
-IMPLICIT = ("pyptx_implicit.h", f"#pragma once\nnamespace std {{}}\n{_CONSTANTS}{_HAS_CUDA_STD}{_STDINT}#endif\n")
+_SYS_TYPES = """
+typedef unsigned int uint;
+typedef unsigned short ushort;
+typedef unsigned long ulong;
+typedef unsigned char u_int8_t;
+typedef unsigned short u_int16_t;
+typedef unsigned int u_int32_t;
+typedef unsigned long u_int64_t;
+"""  # of the C library on Linux, which nvcc includes
+IMPLICIT = (
+    "pyptx_implicit.h",
+    f"#pragma once\nnamespace std {{}}\n{_SYS_TYPES}{_CONSTANTS}{_HAS_CUDA_STD}{_STDINT}#endif\n",
+)
 """Name and text of a header that every source includes first: what nvcc includes with the headers of the runtime."""
 
 _WHEELS = {"cuda_runtime.h": "nvidia-cuda-runtime", "cuda/std/cstdint": "nvidia-cuda-cccl"}

@@ -41,6 +41,7 @@ def test_a_program_of_the_runtime_api_runs_unmodified(execute, compiled):
         ("tensor_map", "TMA loads four tiles"),
         ("textures", "a texture interpolates, a surface stores"),
         ("thrust_cub", "Thrust and CUB"),
+        ("callbacks", "callbacks of eight threads"),
         ("clusters", "clusters of 4 and of 2"),
         ("dynamic_shared", "100 kB of dynamic shared memory"),
         ("errors", "errors are the runtime's, and sticky"),

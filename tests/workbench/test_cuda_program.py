@@ -198,3 +198,14 @@ def test_without_optimization_the_debugger_enters_functions():
     assert "return x * x;" in program.isolated("k").view().text()
     program["k"].launch(1, 1, x)
     assert x[0] == 9
+
+
+def test_integer_types_of_the_c_library_are_those_of_nvcc():
+    program = pyptx.cuda(
+        "__global__ void narrow(const ulong *x, ushort *y, u_int8_t *z, uint n) {"
+        " uint i = threadIdx.x; if (i < n) { y[i] = x[i]; z[i] = x[i]; } }"
+    )
+    y, z = np.zeros(4, np.uint16), np.zeros(4, np.uint8)
+    program["narrow"].launch(1, 32, np.array([1, 300, 70_000, 1 << 40], np.uint64), y, z, 4)
+    assert y.tolist() == [1, 300, 4464, 0]
+    assert z.tolist() == [1, 44, 112, 0]

@@ -24,6 +24,8 @@ struct welcome { uint64_t base, size; };
 struct bytes { unsigned char *data; size_t size, capacity, at; };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t host_call_ended = PTHREAD_COND_INITIALIZER;
+static unsigned host_calls;     // that run, one inside the other as the server sees them
 static int server = -1;         // the socket
 static int memory_file = -1;    // the shared memory of the device
 static int state = NOT_INITIALIZED;
@@ -76,6 +78,8 @@ static int receive_all(void *data, size_t size) {
 static void forget_in_child(void) {
     // CUDA does not support use after fork; the connection belongs to the parent
     pthread_mutex_init(&lock, NULL);
+    pthread_cond_init(&host_call_ended, NULL);
+    host_calls = 0;
     if (server >= 0) close(server);
     server = -1;
     if (state == SUCCESS) state = NOT_INITIALIZED;
@@ -210,10 +214,15 @@ static void copy_box(void) {
 
 static void call_host(int kind) {
     uint64_t function = get_word(), data = get_word(), stream = get_word();
+    unsigned mine = ++host_calls;
     end_call();      // the function may call the driver, and other threads may
     if (kind == CALL) ((void (*)(void *))(uintptr_t)function)((void *)(uintptr_t)data);
     else ((void (*)(uint64_t, int, void *))(uintptr_t)function)(stream, SUCCESS, (void *)(uintptr_t)data);
     pthread_mutex_lock(&lock);
+    // The server carries out calls of other threads inside this one: it answers this one when those have ended.
+    while (host_calls != mine) pthread_cond_wait(&host_call_ended, &lock);
+    host_calls--;
+    pthread_cond_broadcast(&host_call_ended);
 }
 
 // Map a part of the shared memory at an address of the device.
