@@ -32,6 +32,7 @@ __all__ = [
     "TableError",
     "ToolError",
     "TraceError",
+    "UnknownAttributeError",
     "UnknownNameError",
     "UnsupportedError",
 ]
@@ -131,6 +132,10 @@ class InputError(PtxError, ValueError):
 
 class ShapeError(PtxError, ValueError):
     """A shape, a count, or an extent is out of range."""
+
+
+class UnknownAttributeError(PtxError, AttributeError):
+    """A module or an object of the DSL has no attribute of this name."""
 
 
 class BoundsError(PtxError, IndexError):

@@ -20,6 +20,7 @@ from pyptx.ir.nodes import (
 )
 from pyptx.isa.registers import SPECIAL
 from pyptx.tracing.conversions import convert
+from pyptx.tracing.not_python import NotPython
 from pyptx.tracing.operand import float_literal
 from pyptx.tracing.operators import PREFIX, Operators, arithmetic, readable
 from pyptx.tracing.trace import emit, get_ctx
@@ -84,7 +85,7 @@ def _no_branch(condition: object) -> NoValueError:
     )
 
 
-class Reg(Operators):
+class Reg(NotPython, Operators):
     """A register of the kernel being traced. Operators on it emit instructions.
 
     A register has no value while the kernel is traced: Python's `if`, `range`, `and` and `math` functions raise

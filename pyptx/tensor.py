@@ -9,6 +9,7 @@ from pyptx._loc import user_place
 from pyptx.elements import Elements
 from pyptx.elements.addresses import in_global, register_of
 from pyptx.elements.indices import Offset
+from pyptx.elements.not_numpy import NotNumpy
 from pyptx.ir.nodes import AddressOperand, Instruction, LabelOperand, RegisterOperand
 from pyptx.reg import Reg
 from pyptx.specs import Layout
@@ -18,7 +19,7 @@ from pyptx.types import PtxType, u64
 __all__ = ["ArrayRow", "TensorSpec", "TmaDescriptorHandle"]
 
 
-class _GlobalElements(Elements):
+class _GlobalElements(NotNumpy, Elements):
     """Elements of an array in global memory: `x[i, j]` loads one, `x[i, j] = value` stores one."""
 
     _space: str = "global"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from typing import Any
+
 from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.errors import BoundsError, OperandError
@@ -45,8 +48,11 @@ def as_source(array: str, dtype: PtxType, value: object) -> object:
                 hint=f"convert the value: {array}[...] = value.to({dtype})",
             )
         return value
-    if isinstance(value, bool | int | float):
-        return number(dtype, value)
+    given: Any = value
+    if isinstance(given, Real) and hasattr(given, "item"):  # of NumPy
+        given = getattr(given, "item")()  # noqa: B009 - numbers of NumPy only
+    if isinstance(given, bool | int | float):
+        return number(dtype, given)
     refuse = getattr(value, "__ptx_operand__", None)
     if refuse is not None and not hasattr(value, "dtype"):
         refuse()  # a special register that was not called raises with the call to write

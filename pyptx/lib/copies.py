@@ -53,7 +53,7 @@ def copy(
     """
     source, to = _pair(source, to)
     count = widest_vector(source, to, limit=vector, bounds=end or ())
-    parts = pieces(source.rows, source.columns, count, threads, _thread(tid))
+    parts = pieces(source.rows, source.columns, count, _number(threads), _thread(tid))
     first, second = source.at(parts[0].row, parts[0].column), to.at(parts[0].row, parts[0].column)
     loaded, guards = [], []
     for part in parts:
@@ -107,7 +107,7 @@ def copy_async(
         )
     if swizzle is not None:
         _check_lines(to, swizzle, size)
-    parts = pieces(source.rows, source.columns, count, threads, _thread(tid))
+    parts = pieces(source.rows, source.columns, count, _number(threads), _thread(tid))
     first, second = source.at(parts[0].row, parts[0].column), to.at(parts[0].row, parts[0].column)
     lines: dict[Any, Reg] = {}
     for part in parts:
@@ -124,6 +124,14 @@ def copy_async(
             emit("selp", "b32", filled, size, 0, inside)
             fills = [filled]
         emit("cp", f"async.{'cg' if size == 16 else 'ca'}.shared.global", written, read, size, *fills, pred=part.guard)
+
+
+def _number(threads: object) -> int:
+    if not isinstance(threads, int) or threads < 1:
+        raise ShapeError(
+            f"threads={threads!r}; expected a positive int: the loop over the pieces is unrolled", at=user_place()
+        )
+    return threads
 
 
 def _pair(source: Any, to: Any) -> tuple[ArrayTile, ArrayTile]:

@@ -10,7 +10,7 @@ from typing import Any, Self
 from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.elements import Elements, Vector
-from pyptx.errors import ShapeError
+from pyptx.errors import OperandError, ShapeError
 from pyptx.ptx import math, reductions
 from pyptx.reg import Reg
 from pyptx.tracing.trace import emit
@@ -62,6 +62,14 @@ class Fragment(ABC):
         Returns:
             The fragment itself, so that `store` can follow.
         """
+        for operation in operations:
+            if not callable(operation) or getattr(operation, "__module__", "") == math.__name__:
+                name = getattr(operation, "__name__", None)
+                raise OperandError(
+                    f"apply takes operations of an epilogue, such as lib.relu and lib.bias(b, column), not {f'ptx.{name}' if name else repr(operation)}",
+                    at=user_place(),
+                    hint=f"lib.activation(ptx.{name}) applies a function of a value" if name else None,
+                )
         functions = [operation(self) for operation in operations]
 
         def all_of(value: Reg, i: int, j: int) -> Reg:

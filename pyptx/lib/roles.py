@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError
+from pyptx.errors import ShapeError, TraceError
 from pyptx.ptx._blocks import block
 from pyptx.ptx.barrier import setmaxnreg
 from pyptx.ptx.control import else_, if_
@@ -39,13 +39,14 @@ class Roles:
 
     def __init__(self, consumers: int, registers: tuple[int, int] | None, tid: Reg):
         self.consumers, self.threads, self.tid = consumers, 128 * (1 + consumers), tid
-        self._registers = registers
+        self._registers, self._began = registers, False
 
     def producer(self) -> AbstractContextManager[None]:
         """Open the block that one thread of the first warpgroup executes.
 
         Emits a branch for the warpgroup, `setmaxnreg.dec` if the roles have registers, and a branch for the thread.
         """
+        self._began = True
         return _producer(self.tid, self._registers)
 
     def consumer(self) -> AbstractContextManager[Reg]:
@@ -56,6 +57,13 @@ class Roles:
         Yields:
             The number of the consumer warpgroup from 0, a u32 register.
         """
+        if not self._began:
+            raise TraceError(
+                "the block of roles.consumer() has no producer before it",
+                at=user_place(),
+                hint="write `with roles.producer():` first, and the consumer's block directly after it",
+            )
+        self._began = False
         return _consumer(self.tid, self._registers)
 
 

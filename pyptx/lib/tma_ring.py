@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pyptx import reg, smem
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError, UnknownNameError
+from pyptx.errors import ShapeError, TraceError, UnknownNameError
 from pyptx.lib.wgmma_tile import WgmmaTile
 from pyptx.ptx import cluster, cp, mbarrier
 from pyptx.ptx._checked import one_of
@@ -88,7 +88,11 @@ class TmaRing:
         sizes = {name: tile.bytes if isinstance(tile, WgmmaTile) else tile for name, tile in tiles.items()}
         for name, number in {"stages": stages, "readers": readers, "cluster": cluster, **sizes}.items():
             if not isinstance(number, int) or number < 1:
-                raise ShapeError(f"TmaRing: {name} is {number!r}; expected a positive int", at=user_place())
+                raise ShapeError(
+                    f"TmaRing: {name} is {number!r}; expected a positive int",
+                    at=user_place(),
+                    hint="a tile is its number of bytes, or a lib.WgmmaTile" if name in sizes else None,
+                )
         self.tiles, self.stage_bytes = sizes, sum(sizes.values())
         one_of(reads, (None, "generic", "async"), "reads")
         self.readers, self.cluster = readers, cluster
@@ -127,6 +131,15 @@ class TmaRing:
         self.full.init_all(1)  # the producer, and the bytes it expects
         self.empty.init_all(self.readers * self.cluster)
         emit("fence", "mbarrier_init.release.cluster")
+
+    def _next(self) -> tuple[Reg, Reg]:
+        if not hasattr(self, "position"):
+            raise TraceError(
+                "the ring is not set up: its mbarriers are not initialized",
+                at=user_place(),
+                hint="call ring.set_up(tid) in all threads, before the branches of the roles",
+            )
+        return self.position.advance()
 
     def offset(self, tile: str) -> int:
         """Return the bytes from the start of a stage to a tile.
@@ -167,7 +180,7 @@ class TmaRing:
         Args:
             expect_bytes: bytes that will arrive; default: those of all tiles.
         """
-        index, phase = self.position.advance()
+        index, phase = self._next()
         scope = (
             "cluster" if self.cluster > 1 and self.reads == "generic" else None
         )  # the warps of other CTAs have read the stage, too
@@ -178,7 +191,7 @@ class TmaRing:
 
     def wait(self) -> Stage:
         """Wait until the next stage is filled; called by the readers."""
-        index, phase = self.position.advance()
+        index, phase = self._next()
         full = self.full.at(index)
         full.wait(phase)
         return Stage(self, index, full)

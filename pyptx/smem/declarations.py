@@ -57,6 +57,14 @@ def alloc_with_layout(
     """Allocate shared memory as `alloc` does, with a wgmma layout recorded on it."""
     if not isinstance(dtype, PtxType):
         raise no_type(dtype)
+    if swizzle not in (None, "NONE", "32B", "64B", "128B"):
+        raise ShapeError(
+            f"shared memory of shape {shape!r} with swizzle {swizzle!r}; expected None, '32B', '64B' or '128B'",
+            at=user_place(),
+            hint=f"a shape is one argument: smem.alloc({dtype}, ({shape}, {swizzle}))"
+            if isinstance(swizzle, int)
+            else None,
+        )
     dims = (shape,) if isinstance(shape, int) else tuple(shape)
     if not dims or any(not isinstance(d, int) or d <= 0 for d in dims):
         raise ShapeError(f"shared memory of shape {shape!r}; expected positive ints", at=user_place())

@@ -32,7 +32,11 @@ def convert(register: Operators, dtype: PtxType, rounding: str | None = None) ->
         OperandError: no such conversion.
     """
     if not isinstance(dtype, PtxType):
-        raise OperandError(f"to() takes a type of pyptx.types, not {dtype!r}", at=user_place())
+        raise OperandError(
+            f"to() takes a type of pyptx.types, not {dtype!r}",
+            at=user_place(),
+            hint="from pyptx.types import bf16; x.to(bf16)",
+        )
     source = register.dtype
     if source.name in _PACKED or dtype.name in _PACKED or "b128" in (source.name, dtype.name):
         raise OperandError(

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from pyptx._loc import SourceLocation, boundary, user_place
-from pyptx.errors import OperandError, TraceError
+from pyptx._loc import SourceLocation, boundary, raised_at, user_place
+from pyptx.errors import OperandError, PtxError, TraceError
 from pyptx.ir.nodes import (
     Block,
     CompoundExpr,
@@ -369,7 +369,12 @@ def trace_scope(*, ptx_version: tuple[int, int] | None = None, **options) -> Ite
 @boundary
 def run(function: Callable[..., object], *args: object, **kwargs: object) -> object:
     """Call the kernel's Python function; stacks of locations end here."""
-    return function(*args, **kwargs)
+    try:
+        return function(*args, **kwargs)
+    except PtxError as error:
+        if error.place is None:
+            error.place = raised_at(error)
+        raise
 
 
 def emit(opcode: str, modifiers: str, *operands: object, pred: object = None) -> Instruction:

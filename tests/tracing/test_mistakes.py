@@ -1,0 +1,87 @@
+"""Mistakes of newcomers in kernel bodies: each error has the user's line, what is wrong and what to write."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pyptx import Tile, kernel, lib, ptx, reg, smem
+from pyptx.errors import PtxError
+from pyptx.types import f16, f32, u32
+
+MISTAKES = {
+    "a float index": (lambda x, v, y: y.store(0.5, 0, v[0]), "index 0 of y is 0.5", "`//` divides integers"),
+    "an index too few": (lambda x, v, y: x[ptx.tid.x], "expected 2 indices, got 1", "x.row(i)"),
+    "an index out of range": (lambda x, v, y: x[0, 32], "index 32 in dimension 1 of x", ""),
+    "a slice": (lambda x, v, y: x[0, 0:4], "is slice(0, 4, None)", "x.load(i, vec=4)"),
+    "if": (lambda x, v, y: 1 if ptx.tid.x < 3 else 2, "Python cannot branch", "with ptx.if_(condition):"),
+    "range": (lambda x, v, y: range(ptx.tid.x + 0), "cannot be a Python index", "ptx.range_(start, stop)"),
+    "mixed types": (lambda x, v, y: v[0] + ptx.tid.x, "operator + on f32 and u32", "x.to(f32)"),
+    "another type": (lambda x, v, y: y.store(0, 0, ptx.tid.x + 0), "is u32", "value.to(f32)"),
+    "half and float": (lambda x, v, y: v[0].to(f16) + v[1], "operator + on f16 and f32", "x.to(f16)"),
+    "np.exp": (lambda x, v, y: np.exp(v[0]), "np.exp cannot take it", "ptx.exp(x)"),
+    "math.sqrt": (lambda x, v, y: math.sqrt(v[0]), "cannot be converted to a Python float", "ptx.inst.sqrt"),
+    "a power": (lambda x, v, y: v[0] ** 2, "operator ** is not defined", "x * x"),
+    "true division": (lambda x, v, y: ptx.tid.x / 2, "use // for integer division", ""),
+    "formatting": (lambda x, v, y: f"{v[0]:f}", "Python cannot format it", "ptx.printf"),
+    "a sum": (lambda x, v, y: v.sum(), "v is an array in global memory", "ptx.block_reduce"),
+    "a product": (lambda x, v, y: x @ x, "operators take values in registers", "load an element: x[i, j]"),
+    "syncthreads": (lambda x, v, y: ptx.syncthreads(), "no 'syncthreads'", "ptx.bar.sync()"),
+    "threadIdx": (lambda x, v, y: v[ptx.threadIdx.x], "no 'threadIdx'", "write ptx.tid"),
+    "all components": (lambda x, v, y: v[ptx.tid], "it has the components ptx.tid.x", ""),
+    "a name of a type": (lambda x, v, y: v[0].to("f16"), "not 'f16'", "from pyptx.types import"),
+    "a shape in two": (lambda x, v, y: smem.alloc(f32, 8, 8), "with swizzle 8", "smem.alloc(f32, (8, 8))"),
+    "a load of a value": (
+        lambda x, v, y: smem.load(f32, smem.alloc(f32, (8, 8))[1, 2]),
+        "smem.load expects an address",
+        "value = tile[row, col]",
+    ),
+    "a number to shared memory": (
+        lambda x, v, y: smem.alloc(f32, (8, 8)).__setitem__((0, 0), 1.0),
+        "takes a register, not 1.0",
+        ".store(row, col, 1.0)",
+    ),
+    "a misaligned vector": (lambda x, v, y: x.load(0, 1, vec=4), "is not aligned to its size of 16 bytes", ""),
+    "an atomic of floats": (lambda x, v, y: y.atomic_xor(0, 0, 1), "atomic xor is not defined on f32", ""),
+    "a rank": (lambda x, v, y: smem.alloc(f32, (8, 8)).at_rank(1.5), "not 1.5", ""),
+    "if without with": (lambda x, v, y: (ptx.if_(ptx.tid.x < 3), v[0]), "without `with` has no effect", "indented"),
+    "tile shapes": (lambda x, v, y: lib.TmaRing(2, {"a": (64, 32)}, readers=1), "a is (64, 32)", "lib.WgmmaTile"),
+    "a ring": (lambda x, v, y: lib.TmaRing(2, {"a": 64}, readers=1).acquire(), "is not set up", "ring.set_up(tid)"),
+    "a consumer": (lambda x, v, y: lib.roles(consumers=1).consumer(), "has no producer before it", "roles.producer()"),
+    "a function of values": (
+        lambda x, v, y: lib.WgmmaFragment(32, reg.from_(ptx.tid.x, u32)).apply(ptx.tanh),
+        "not ptx.tanh",
+        "lib.activation(ptx.tanh)",
+    ),
+    "threads": (lambda x, v, y: lib.copy(x, y, threads=ptx.ntid.x), "the loop over the pieces is unrolled", ""),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_is_refused_at_its_line(name):
+    body, message, hint = MISTAKES[name]
+
+    def mistaken(x, v, y):
+        body(x, v, y)
+
+    made = kernel(mistaken, in_specs=(Tile(64, 32, f32), Tile(64, f32)), out_specs=(Tile(64, 32, f32),), arch="sm_90a")
+    with pytest.raises(PtxError) as caught:
+        made.ptx()
+    assert message in caught.value.message
+    assert hint in (caught.value.hint or "")
+    assert caught.value.place is not None and caught.value.place.file == __file__
+
+
+def test_numpy_numbers_are_numbers():
+    @kernel(in_specs=(Tile(64, f32),), out_specs=(Tile(64, f32),), block=64)
+    def scaled(x, y):
+        i = np.int32(0) + ptx.tid.x
+        y[i] = np.float32(2) * x[i] + np.float64(1)
+        y.store(np.int64(3), np.float32(5), pred=ptx.tid.x == 3)
+
+    x = np.arange(64, dtype=np.float32)
+    wanted = 2 * x + 1
+    wanted[3] = 5
+    np.testing.assert_array_equal(scaled(x), wanted)
