@@ -9,15 +9,26 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
-import generate  # noqa: E402
+import generators  # noqa: E402
 
 import pyptx  # noqa: E402
 
-generate.write(HERE / "generated")
+generators.write(HERE / "generated")
 
 project, author, version = "pyptx", "the pyptx authors", pyptx.__version__
 copyright = "the pyptx authors; Apache 2.0"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.duration",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["generators", "_templates"]
+autosummary_ignore_module_all = False
 html_theme = "furo"
 html_title = "pyptx"
 autodoc_member_order = "bysource"
@@ -28,4 +39,4 @@ napoleon_use_ivar = True  # "Attributes:" repeats what dataclasses list
 myst_enable_extensions = ["colon_fence", "deflist"]
 default_role = "code"  # single backticks, as docstrings have them
 myst_heading_anchors = 3
-suppress_warnings = ["autodoc.import_cycle"]
+suppress_warnings = ["autodoc.import_cycle", "autosummary.import_cycle", "ref.python"]

@@ -19,6 +19,7 @@ from pyptx._version import __version__
 from pyptx.cache import get_global_cache
 from pyptx.cli.cache import size
 from pyptx.cli.lab import install_hint
+from pyptx.environment_variables import VARIABLES, unknown_variables
 from pyptx.errors import PtxError
 from pyptx.triton.versions import require_triton
 
@@ -67,6 +68,7 @@ def findings() -> list[Finding]:
         *_frameworks(),
         *_jupyter(),
         _cache(),
+        *_variables(),
     ]
 
 
@@ -98,6 +100,14 @@ def abilities(found: list[Finding]) -> list[Ability]:
         ability("sweeps and debugging in notebooks", of["jupyterlab"], of["widgets"]),
         ability("shared cache of assembled kernels", of["cache"], needed=True),
     ]
+
+
+def _variables() -> Iterator[Finding]:
+    if given := [f"{one.name}={os.environ[one.name]}" for one in VARIABLES if one.name in os.environ]:
+        yield Finding("variables", True, ", ".join(given))
+    for name, nearest in unknown_variables(os.environ).items():
+        suggestion = f"; did you mean {nearest}?" if nearest else ""
+        yield Finding("variables", False, f"pyptx does not read {name}{suggestion}")
 
 
 def _tools() -> Iterator[Finding]:

@@ -123,7 +123,7 @@ class Autotuned(Kernel):
 def autotune(
     space: Space | Mapping[str, Iterable[Any]] | None = None, /, **options: Any
 ) -> Callable[[Kernel], Autotuned]:
-    """Decorate a kernel so that it uses tuned values of its template parameters.
+    """Decorate a kernel so that it uses tuned values of its template parameters::
 
         @autotune(Space(BM=[64, 128], BN=[64, 128, 256]), reference=lambda a, b: a @ b)
         @kernel(in_specs=..., out_specs=..., grid=...)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -26,14 +27,41 @@ def named(page: Path) -> str:
     return page.relative_to(DOCS).as_posix()
 
 
+BLOCK = re.compile(r"^```python\n(.*?)^```(\n\n<!-- output -->\n```text\n)?((?(2).*?^(?=```)|))", re.M | re.S)
+END = "\x1e"  # printed after each block
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", WITH_CODE, ids=named)
-def test_the_code_of_a_page_runs(page: Path, tmp_path: Path):
-    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
+def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, request: pytest.FixtureRequest):
+    """Every block runs, prints the text under `<!-- output -->`, and saves the pictures that the page shows beside it.
+
+    `--bless` writes texts and pictures.
+    """
+    text = page.read_text(encoding="utf-8")
+    blocks = list(BLOCK.finditer(text))
     script = tmp_path / "page.py"
-    script.write_text("\n".join(blocks), encoding="utf-8")
+    lines = [f"{block[1]}\nprint({END!r}, end='')" for block in blocks]
+    script.write_text("\n".join(lines), encoding="utf-8")
     done = python(str(script), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    printed = done.stdout.split(END)
+    pictures = [name for name in re.findall(r"\]\(([\w-]+\.svg)\)", text) if (tmp_path / name).exists()]
+    if request.config.getoption("--bless"):
+        for block, output in reversed(list(zip(blocks, printed, strict=False))):
+            if block[2]:
+                text = text[: block.start(3)] + cleaned(output) + text[block.end(3) :]
+        page.write_text(text, encoding="utf-8")
+        for name in pictures:
+            shutil.copy(tmp_path / name, page.parent / name)
+    for block, output in zip(BLOCK.finditer(text), printed, strict=False):
+        assert not block[2] or block[3] == cleaned(output), "update it with --bless"
+    for name in pictures:
+        assert (tmp_path / name).read_bytes() == (page.parent / name).read_bytes(), "update it with --bless"
+
+
+def cleaned(output: str) -> str:
+    return "".join(line.rstrip() + "\n" for line in output.strip("\n").split("\n"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)
@@ -59,9 +87,12 @@ class Anchors(HTMLParser):
             self.links.append(found["href"])
 
 
+QUICK = ("-D", "html_theme=basic")  # contents and links are those of the real theme, whose navigation takes half the time
+
+
 @pytest.mark.slow
 def test_it_builds_and_every_link_inside_it_leads_somewhere(tmp_path: Path):
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(DOCS), str(tmp_path / "html")]
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", *QUICK, str(DOCS), str(tmp_path / "html")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     pages = {path: Anchors(path.read_text(encoding="utf-8")) for path in (tmp_path / "html").rglob("*.html")}

@@ -193,12 +193,17 @@ def _slow_paths(
         if not call.opcode.startswith("CALL") or owners[end - 1] in calls:
             continue
         first = row_at.get(call.target_address or -1, len(lines))
-        last = next((row for row in range(first, len(lines)) if lines[row].opcode.startswith("RET")), None)
-        if last is None:  # no return: a jump
+        ends = (row for row in range(first, len(lines)) if _is_end(lines[row]))
+        last = next(ends, None)
+        if last is None or lines[last].opcode.startswith("EXIT"):  # no return: ptxas leaves a loop with a call
             continue
         found.add(number)
         found |= {k for k, (start, _) in enumerate(blocks) if first <= start <= last}
     return found
+
+
+def _is_end(line: SassLine) -> bool:
+    return line.opcode.startswith("RET") or (line.opcode.startswith("EXIT") and not line.predicate)
 
 
 def _is_retry(lines: Sequence[SassLine], block: tuple[int, int]) -> bool:

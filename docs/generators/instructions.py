@@ -1,97 +1,23 @@
-"""The pages that are made from the program itself: the instruction set, the rules of a check, the command line."""
+"""The pages of the instruction set, one for each family."""
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 
-from pyptx import cli, isa
-from pyptx.check.rules import NOTES, RULES
-from pyptx.cuda_device.entry_points import entry_points
-from pyptx.cuda_device.runtime.functions import runtime_functions
+from pyptx import isa
 from pyptx.isa._schema import MANUAL
 from pyptx.validate._messages import range_text
 
-__all__ = ["write"]
+__all__ = ["families", "family_page", "instruction_index"]
 
 
-def write(folder: Path) -> None:
-    """Write every page below `folder`, and leave alone what has not changed."""
-    pages = {
-        "cli.md": command_line(),
-        "rules.md": rules(),
-        "driver-api.md": driver_api(),
-        "runtime-api.md": runtime_api(),
-    }
-    families = {
+def families() -> dict[str, list[isa.Op]]:
+    """The opcodes of each family."""
+    return {
         name: [op for op in isa.OPS.values() if any(row.family == name for row in op.rows or (op,))]
         for name in isa.FAMILIES
     }
-    pages["isa/index.md"] = instruction_index(families)
-    for name in families:
-        pages[f"isa/{name}.md"] = family_page(name)
-    for name, lines in pages.items():
-        path, text = folder / name, "\n".join(lines) + "\n"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-
-
-def rules() -> Iterator[str]:
-    yield "# What a check finds"
-    yield ""
-    yield (
-        f"{len(RULES)} rules. A finding names its rule, the lines and instructions of both sides, the array and the "
-        "element, what happens and the usual fix. Notes are worth knowing and fail nothing; every other rule is an "
-        "error, or a warning where the finding says so."
-    )
-    yield ""
-    yield "| rule | |"
-    yield "| --- | --- |"
-    for rule, meaning in RULES.items():
-        yield f'| <a id="{rule}"></a>`{rule}`{" (note)" if rule in NOTES else ""} | {meaning} |'
-
-
-def driver_api() -> Iterator[str]:
-    entries = [entry for entry in entry_points() if entry.place != "internal"]
-    done = [entry for entry in entries if entry.place != "refused"]
-    yield "# Driver API of the simulated device"
-    yield ""
-    yield (
-        f"The `libcuda.so.1` of `pyptx exec` exports {len(entries)} functions of the CUDA driver API, as the headers of "
-        f"CUDA 13.5 declare them, and their variants for per-thread default streams. {len(done)} are implemented; the "
-        "others return `CUDA_ERROR_NOT_SUPPORTED` and say so once on stderr. Functions for graphics APIs that have headers "
-        "of their own (OpenGL, EGL, VDPAU) are absent."
-    )
-    yield ""
-    yield "| function | since | |"
-    yield "| --- | --- | --- |"
-    for entry in entries:
-        state = "" if entry.place != "refused" else f"refused: {entry.reason}"
-        yield f"| `{entry.symbol}` | {entry.since // 1000}.{entry.since % 1000 // 10} | {state} |"
-
-
-def runtime_api() -> Iterator[str]:
-    reasons = {entry.symbol: entry.reason for entry in entry_points()}
-    states = {f.name: f.reason or reasons.get(f.driver, "") for f in runtime_functions()}
-    public = {name: state for name, state in states.items() if not name.startswith("__")}
-    yield "# Runtime API of the simulated device"
-    yield ""
-    yield (
-        f"The `libcudart.so.13` of `pyptx exec` exports the {len(public)} functions of NVIDIA's library of that name, "
-        f"and their variants for per-thread default streams. {list(public.values()).count('')} are implemented, over the "
-        "[driver API](driver-api.md); the others return `cudaErrorNotSupported` and say so once on stderr."
-    )
-    yield ""
-    yield "| function | |"
-    yield "| --- | --- |"
-    for name, reason in public.items():
-        yield f"| `{name}` | {f'refused: {reason}' if reason else ''} |"
-
-
-# the instruction set ------------------------------------------------------------------------------------------------
 
 
 def instruction_index(families: dict[str, list]) -> Iterator[str]:
@@ -186,21 +112,3 @@ def operand_facts(operand: isa.Operand) -> str:
 
 def anchor(row: isa.Op) -> str:
     return f"{row.family}-{row.name}".replace(".", "-").replace("_", "-").replace(":", "-")
-
-
-# the command line ---------------------------------------------------------------------------------------------------
-
-
-def command_line() -> Iterator[str]:
-    parser = cli.parser()
-    yield "# Command line"
-    yield ""
-    yield "`pyptx COMMAND --help` prints what stands here."
-    yield ""
-    yield f"```text\n{parser.format_help().rstrip()}\n```"
-    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
-    for name, command in commands.choices.items():
-        yield ""
-        yield f"## pyptx {name}"
-        yield ""
-        yield f"```text\n{command.format_help().rstrip()}\n```"
