@@ -11,6 +11,7 @@ from os import environ
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from pyptx._distribution import warn_of_other_project
 from pyptx._import_hook import when_imported
 from pyptx._notebook import FrontEnd, connect
 from pyptx._version import __version__
@@ -185,6 +186,7 @@ def _simulate_triton(triton: ModuleType) -> None:
         import_module("pyptx.triton").activate()
 
 
+warn_of_other_project()
 connect(_front_end)
 if environ.get("PYPTX_TRITON"):
     when_imported("triton", _simulate_triton)

@@ -24,7 +24,19 @@ import pyptx
 PACKAGE = Path(pyptx.__file__).parent
 
 LAYERS = (
-    ("_version", "_frozen", "_gc", "_notebook", "_import_hook", "_dominators", "_loc", "errors", "types", "environment_variables"),
+    (
+        "_version",
+        "_distribution",
+        "_frozen",
+        "_gc",
+        "_notebook",
+        "_import_hook",
+        "_dominators",
+        "_loc",
+        "errors",
+        "types",
+        "environment_variables",
+    ),
     ("isa",),
     ("ir",),
     ("parser", "emitter", "linker", "grid_batch", "validate", "compat", "spec", "launch_config", "language"),

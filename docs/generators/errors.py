@@ -62,7 +62,17 @@ def errors() -> Iterator[str]:
 
 def public_classes() -> dict[str, type[PtxError]]:
     """The exception classes that a user can catch, base classes first."""
-    for module in ("parser", "debug", "check", "codegen", "history", "tune", "tune.isolation", "tune.build", "nvrtc.diagnostics"):
+    for module in (
+        "parser",
+        "debug",
+        "check",
+        "codegen",
+        "history",
+        "tune",
+        "tune.isolation",
+        "tune.build",
+        "nvrtc.diagnostics",
+    ):
         import_module(f"pyptx.{module}")
 
     def below(cls: type[PtxError]) -> Iterator[type[PtxError]]:

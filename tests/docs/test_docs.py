@@ -87,7 +87,10 @@ class Anchors(HTMLParser):
             self.links.append(found["href"])
 
 
-QUICK = ("-D", "html_theme=basic")  # contents and links are those of the real theme, whose navigation takes half the time
+QUICK = (
+    "-D",
+    "html_theme=basic",
+)  # contents and links are those of the real theme, whose navigation takes half the time
 
 
 @pytest.mark.slow
