@@ -62,6 +62,8 @@ PUBLIC_MODULES = (
     "pyptx.sim",
     "pyptx.testing",
     "pyptx.tune",
+    "pyptx.benchmarking",
+    "pyptx.profiles",
     "pyptx.views",
     # frameworks
     "pyptx.jax_support",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pyptx.check import Report
     from pyptx.compiled import Compiled
     from pyptx.debug import Session
+    from pyptx.profiles.sources import ProfileSource
     from pyptx.views import LinkedView, Roofline
 
 __all__ = ["Kernel", "TensorSpec", "TmaDescriptorHandle", "compiled_type", "kernel"]
@@ -81,6 +82,7 @@ class Kernel(JitKernel):
         options: Iterable[str] = (),
         lineinfo: bool = False,
         device: str | Gpu | None = None,
+        profile: ProfileSource | None = None,
         **params: Any,
     ) -> LinkedView:
         """Return the linked Python | PTX | SASS view; arguments as for compile.
@@ -90,8 +92,12 @@ class Kernel(JitKernel):
 
         Args:
             device: a GPU, as for `estimate`: also show the modeled time of each line on it, and the reasons of stalls.
+            profile: a report of Nsight Compute of this kernel, "run.ncu-rep" or a CSV of its source page: also show measured
+                samples, executed instructions, sectors and bank conflicts of each line. Several files are joined.
         Raises:
-            ShapeError: `device` together with options that change the machine code.
+            ShapeError: `device` together with options that change the machine code; a profile of other machine code.
+            UnknownNameError: the report does not have this kernel.
+            InputError, ToolError: the report cannot be read; see `pyptx.profiles.load_report`.
         """
         config, _ = split_launch(args)
         specialization = self.specialize(arch=arch, version=version, **self._sized(args, params))
@@ -103,6 +109,7 @@ class Kernel(JitKernel):
             else dim3(config.block, "block"),
             dynamic_bytes=max(self.smem, config.smem_bytes if config else 0),
             estimate=None if device is None else self.estimate(*args, device=device, **params),
+            profile=profile,
         )
 
     def check(

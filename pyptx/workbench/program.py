@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pyptx.check import Report
     from pyptx.compiled import Compiled
     from pyptx.debug import Session
+    from pyptx.profiles.sources import ProfileSource
     from pyptx.runtime.variables import Variable, VariableMemory
     from pyptx.views import LinkedView, Roofline
     from pyptx.views.code.ir_pane import IrLines
@@ -302,6 +303,7 @@ class Entry:
         block: Extent | None = None,
         source: str | os.PathLike[str] | None = None,
         device: str | Gpu | None = None,
+        profile: ProfileSource | None = None,
         ir: IrLines | None = None,
         **settings: Any,
     ) -> LinkedView:
@@ -310,12 +312,13 @@ class Entry:
         Args:
             device: a GPU, as for `estimate`: also show the modeled time of each line on it, and the reasons of stalls.
                 Needs a launch: `args` and `settings` as for launch.
+            profile: a report of Nsight Compute, as for `Kernel.view`.
             block: threads of a CTA, for the occupancy; default: of the LaunchConfig, or what `.reqntid` requires.
             source: folder of the source files that `.file` names; default: the working directory. No other is read.
             ir: an IR of the compiler that made the PTX, shown between source and PTX.
         Raises:
             OptionError: `settings` without `device`.
-            ShapeError: `device` together with options that change the machine code.
+            ShapeError: `device` together with options that change the machine code; a profile of other machine code.
         """
         if settings and device is None:
             raise OptionError(f"view() uses {', '.join(settings)} only with device=, such as device='h100'")
@@ -330,6 +333,7 @@ class Entry:
             roots=None if source is None else (Path(source),),
             estimate=None if device is None else self.estimate(*args, device=device, **launch),
             ir=ir,
+            profile=profile,
         )
 
     def _required_block(self) -> Dim3 | None:

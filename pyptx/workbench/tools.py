@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from pyptx.assembly import Assembly
     from pyptx.check import Finding, Report
     from pyptx.debug import Session
+    from pyptx.profiles import MatchedProfile
+    from pyptx.profiles.sources import ProfileSource
     from pyptx.views import LinkedView
     from pyptx.views.code.ir_pane import IrLines
 
-__all__ = ["check_launch", "check_of", "counters_of", "debug_launch", "linked_view"]
+
+__all__ = ["check_launch", "check_of", "counters_of", "debug_launch", "linked_view", "matched_profile"]
 
 
 def counters_of(specialization: Specialization) -> Any:
@@ -65,8 +68,11 @@ def linked_view(
     roots: Sequence[Path] | None = None,
     estimate: Prediction | None = None,
     ir: IrLines | None = None,
+    profile: ProfileSource | None = None,
 ) -> LinkedView:
     """Return the linked view of compiled code with counters of the last launch and findings of the last check at its lines.
+
+    `profile` is a profiler report, or the name of its file, with a launch of the same machine code.
 
     For PTX from a compiler it shows the source lines that `.loc` refers to, of files below `roots` (default: the working
     directory).
@@ -82,7 +88,25 @@ def linked_view(
         estimate=estimate,
         check=check_of(specialization, compiled),
         ir=ir,
+        profile=None if profile is None else matched_profile(profile, specialization, compiled),
     )
+
+
+def matched_profile(source: ProfileSource, specialization: Specialization, compiled: Assembly) -> MatchedProfile:
+    """Return the launch of an entry in a profiler report, matched with the machine code.
+
+    Args:
+        source: a report, the name of a file, or several names; as for `pyptx.profiles.load_report`.
+    Raises:
+        UnknownNameError: the report does not have the kernel.
+        ShapeError: the report is of other machine code.
+        Errors of `load_report`.
+    """
+    from pyptx.profiles import base_name, load_report, match_profile
+
+    report, entry = load_report(source), specialization.entry.name
+    name = entry if report.launches(entry) else base_name(specialization.title)
+    return match_profile(report, name, compiled.sass, entry=entry)
 
 
 def check_launch(

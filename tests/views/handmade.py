@@ -215,7 +215,8 @@ def large(sass: int = 20_000, ptx: int = 12_000, python: int = 400) -> LinkedVie
     columns = {
         f.name: tuple(getattr(small.sass, f.name)[code[row % len(code)]] for row in range(sass))
         for f in fields(SassPane)
-        if f.name not in ("flow", "takes", "awaits", "issues", "modeled", "stalls", "stalled_on")
+        if f.name
+        not in ("flow", "takes", "awaits", "issues", "modeled", "stalls", "stalled_on", "profile", "profile_stalls")
     }
     owners = tuple((row * 7919 % 97 + row * ptx // sass) % ptx for row in range(sass))
     columns |= {

@@ -20,6 +20,8 @@ const COUNTERS = {
 
 const COSTS = ["shared_conflicts", "global_excess"];                // shown beside Python lines by default
 
+const MEASURED_COSTS = ["conflicts", "sectors_excess"];
+
 /** Columns of each pane: {key, label, title, width (characters), shown, value(row), share(row)?, plain?: nothing but text}. */
 export function columnsOf(data) {
   const all = columns(data);
@@ -42,6 +44,11 @@ function columns(data) {
   const modeled = pane => (pane.modeled?.length ? [{
     key: "modeled", label: "time", title: `Share of the modeled time on ${data.modeled.gpu}: issue and stalls`, width: 6, shown: true,
     value: row => percent(pane.modeled[row], 1e6), share: row => pane.modeled[row] / largest(pane.modeled) }] : []);
+  const profiled = (pane, main) => Object.entries(pane.profile ?? {}).map(([key, column]) => {
+    const [label, meaning] = data.profiled.counters[key], top = largest(column), samples = key === "samples";
+    return { key: `profile ${key}`, label, title: `Measured, ${data.profiled.source}: ${meaning}`, width: 6, shown: samples || (main && key === "executed") || MEASURED_COSTS.includes(key),
+             value: row => (samples ? percent(column[row], data.profiled.samples) : column[row] > 0 ? short(column[row]) : ""), share: row => Math.max(0, column[row]) / top };
+  });
   const spill = pane => (pane.spill?.some(size => size > 0) ? [{
     key: "spill", label: "spill", title: "Bytes of spill stores and loads per thread", width: 5, shown: true,
     value: row => bytes(pane.spill[row]), share: row => pane.spill[row] / largest(pane.spill) }] : []);
@@ -64,7 +71,7 @@ function columns(data) {
   return {
     ir: data.ir ? [{ key: "ptx", label: "PTX", title: "PTX lines of the same source location", width: 4, shown: true, value: row => some(written.get(data.ir.place[row]) ?? 0) }] : [],
     python: [
-      ...modeled(python), ...(issued ? [issues] : []),
+      ...modeled(python), ...profiled(python), ...(issued ? [issues] : []),
       { key: "sass", label: "SASS", title: "SASS instructions of this line and of the helpers it calls", width: digits(python.sass, 4), shown: true,
         value: row => some(python.sass[row]), share: row => python.sass[row] / most.python },
       { key: "live", label: "live", title: "Peak live general registers", width: 4, shown: true,
@@ -79,14 +86,14 @@ function columns(data) {
         value: row => some(ptx.sass[row]), share: row => ptx.sass[row] / most.ptx },
       { key: "live", label: "live", title: "Peak live general registers", width: 4, shown: false,
         value: row => some(ptx.live[row]), share: row => ptx.live[row] / most.live },
-      ...modeled(ptx), ...projected(ptx), ...spill(ptx), ...Object.keys(ptx.counters).map(counter),
+      ...modeled(ptx), ...profiled(ptx), ...projected(ptx), ...spill(ptx), ...Object.keys(ptx.counters).map(counter),
     ],
     sass: [
       { key: "ptx", label: "PTX", title: "PTX line it was generated from; + means added by ptxas", width: Math.max(3, String(ptx.text.length).length), shown: true, link: "ptx",
         value: row => (sass.ptx[row] >= 0 ? String(sass.ptx[row] + 1) : "+") },
       { key: "live", label: "live", title: "Live general registers", width: 4, shown: true,
         value: row => some(sass.live[row]), share: row => sass.live[row] / most.live },
-      ...modeled(sass),
+      ...modeled(sass), ...profiled(sass, true),
       { key: "live_pred", label: "P", title: "Live predicate registers", width: 2, shown: false, value: row => some(sass.live_pred[row]) },
       { key: "live_uniform", label: "UR", title: "Live uniform registers", width: 3, shown: false, value: row => some(sass.live_uniform[row]) },
       { key: "stall", label: "st", title: "Stall cycles before the next instruction may issue", width: 3, shown: true,

@@ -41,7 +41,8 @@ export function header(data, show) {
   };
   return h("header.pyptx-header", {},
     h("div.pyptx-title", {}, h("b", {}, data.title), h("span.pyptx-badge", {}, data.target), h("span.pyptx-badge", {}, `PTX ${data.ptx_version}`),
-      data.modeled?.gpu ? h("span.pyptx-badge", {}, `modeled: ${duration(data.modeled.seconds)} on ${data.modeled.gpu}`) : null),
+      data.modeled?.gpu ? h("span.pyptx-badge", {}, `modeled: ${duration(data.modeled.seconds)} on ${data.modeled.gpu}`) : null,
+      data.profiled?.source ? h("span.pyptx-badge", { title: `Kernel ${data.profiled.kernel}` }, `measured: ${data.profiled.samples} samples${data.profiled.gpu ? ` on ${data.profiled.gpu}` : ""}, ${data.profiled.source}`) : null),
     ...data.entries.flatMap(entry),
     data.notes.length ? h("ul.pyptx-notes", {}, ...data.notes.map(note => h("li", {},
       h("b", {}, note.severity), note.ptx >= 0 ? h("button.pyptx-button", { type: "button", onclick: () => show("ptx", note.ptx) }, `PTX ${note.ptx + 1}`) : null,

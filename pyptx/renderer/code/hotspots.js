@@ -5,7 +5,7 @@ import { menu } from "./toolbar.js";
 
 const MOST = 12;
 const WORDS = {
-  modeled: "modeled time", issues: "SASS instructions issued", sass: "SASS instructions", live: "live registers", spill: "bytes spilled", ptx: "PTX lines",
+  modeled: "modeled time", samples: "measured samples", issues: "SASS instructions issued", sass: "SASS instructions", live: "live registers", spill: "bytes spilled", ptx: "PTX lines",
   shared_conflicts: "bank conflicts", global_excess: "excess sectors", branches_divergent: "divergent branches",
 };
 
@@ -13,7 +13,7 @@ const WORDS = {
 export function measures({ python, ptx }) {
   const pane = python.text.length ? "python" : "ptx", data = pane === "python" ? python : ptx;
   const { issues: executed, ...counters } = data.counters ?? {};
-  const found = { modeled: data.modeled, issues: data.issues?.length ? data.issues : executed, sass: data.sass, live: data.live, spill: data.spill, ...counters };
+  const found = { modeled: data.modeled, samples: data.profile?.samples, issues: data.issues?.length ? data.issues : executed, sass: data.sass, live: data.live, spill: data.spill, ...counters };
   return { pane, columns: Object.entries(found).filter(([name, column]) => WORDS[name] && column?.some(number => number > 0)) };
 }
 
@@ -24,7 +24,7 @@ export function ranked(column) {
 
 /** The metric in each pane, as shares 0..1 of its largest value; counters of PTX lines also at their SASS. Panes without it are left out. */
 export function shades({ python, ptx, sass }, key) {
-  const own = pane => (pane[key]?.length ? pane[key] : pane.counters?.[key]), counted = ptx.counters?.[key];
+  const own = pane => (pane[key]?.length ? pane[key] : pane.profile?.[key] ?? pane.counters?.[key]), counted = ptx.counters?.[key];
   const columns = { python: own(python), ptx: own(ptx), sass: own(sass) ?? (counted && sass.ptx.map(row => (row < 0 ? 0 : counted[row]))) };
   return Object.fromEntries(Object.entries(columns).filter(([, column]) => column?.length).map(([name, column]) => {
     const most = column.reduce((top, number) => Math.max(top, number), 1);

@@ -41,6 +41,8 @@ export class StatusBar {
     if (needs) parts.push(...this.needed(needs));
     const time = this.data[pane].modeled?.[row];
     if (time) parts.push(h("span", {}, `modeled: ${(time / 1e4).toFixed(1)} % of the time${this.data[pane].stalls?.[row] ? `; stalls: ${this.data[pane].stalls[row]}` : ""}`));
+    const samples = this.data[pane].profile?.samples?.[row];
+    if (samples > 0) parts.push(h("span", {}, `measured: ${(100 * samples / this.data.profiled.samples).toFixed(1)} % of the samples${this.data[pane].profile_stalls?.[row] ? `; by reason: ${this.data[pane].profile_stalls[row]}` : ""}`));
     if (pane === "sass") parts.push(h("span.pyptx-what", {}, control(this.data, row)));
     const count = pane === "sass" ? 0 : expanded(this.index, pane, row).reduce((sum, [, sass]) => sum + sass.length, 0);
     if (count && this.expand) parts.push(h("button.pyptx-button.pyptx-why", { type: "button", title: "Explain the machine instructions of this line (w)", onclick: this.expand }, `Why ${count}?`));

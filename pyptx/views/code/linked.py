@@ -28,6 +28,7 @@ from pyptx.views.code.ir_pane import IrLines, ir_pane
 from pyptx.views.code.modeled_time import modeled_rows, stall_sources, stall_texts
 from pyptx.views.code.opcode_help import opcode_help, opcode_reference
 from pyptx.views.code.panes import Entry, IrPane, Note, PtxPane, PythonPane, SassPane, from_plain, plain
+from pyptx.views.code.profile_rows import profile_rows
 from pyptx.views.code.ptx_flow import ptx_flow
 from pyptx.views.code.python_sources import Section, python_rows
 from pyptx.views.code.sass_pane import sass_pane
@@ -35,6 +36,7 @@ from pyptx.views.code.text import text
 
 if TYPE_CHECKING:
     from pyptx.analysis.model.prediction import Prediction
+    from pyptx.profiles import MatchedProfile
     from pyptx.views.diffs.diff import Diff
 
 __all__ = ["MIME", "VERSION", "LinkedView", "linked"]
@@ -67,6 +69,9 @@ class LinkedView:
     check: dict[str, Any] = field(default_factory=dict)  # of `check_rows`: headline, ok, findings
     ir: IrPane | None = None
     diff: Any = None  # a pyptx.views.Diff with an earlier version, the left side
+    profiled: dict[str, Any] = field(
+        default_factory=dict
+    )  # of a profiler report: source, kernel, gpu, samples, counters
 
     @gc_paused()
     def to_json(self) -> dict[str, Any]:
@@ -110,6 +115,7 @@ class LinkedView:
             data.get("modeled", {}),
             data.get("check", {}),
             from_plain(IrPane, data["ir"]) if "ir" in data else None,
+            profiled=data.get("profiled", {}),
         )
         if "diff" not in data:
             return view
@@ -173,6 +179,7 @@ def linked(
     estimate: Prediction | None = None,
     check: Mapping[str, Any] | None = None,
     ir: IrLines | None = None,
+    profile: MatchedProfile | None = None,
 ) -> LinkedView:
     """Return the linked view of a compiled module.
 
@@ -187,6 +194,7 @@ def linked(
         estimate: of a launch of this machine code, shown as the modeled time of each line and the reasons of stalls.
         check: the verdict of a check of this PTX, of `check_rows`; its findings mark the lines that take part.
         ir: an IR of the compiler that made the PTX, shown in a pane of its own.
+        profile: a profiler report matched with this machine code, shown as measured counters of each line.
     Raises:
         OptionError: an unknown pane.
         ShapeError: counters, a diff or an estimate of another kernel.
@@ -233,17 +241,25 @@ def linked(
         made["modeled"] = [0] * len(ptx_text)
         for row, time in zip(sass.ptx, times, strict=True):
             made["modeled"][row] += time if row >= 0 else 0
+    measured = None if profile is None else profile_rows(profile)
+    by_line: dict[str, tuple[int, ...]] = {}
+    if measured is not None:
+        sass = replace(sass, profile=dict(measured.columns), profile_stalls=measured.stalls)
+        by_line = measured.at_ptx_lines(sass.ptx, len(ptx_text))
     order = tuple(stacks)
     others = {name: column for name, column in counted.items() if name != "issues"}
     folded = _folded(order, stack, len(python.text), {"ptx": [1] * len(ptx_text), **made, **others}, "live")
     counts = {name: folded.pop(name) for name in others}
+    profile_of_python = _folded(order, stack, len(python.text), by_line, "live")
     flow, links = ptx_flow(compiled.module, ptx_text)
     view = LinkedView(
         title=title or compiled.name,
         target=compiled.target,
         ptx_version=f"{compiled.module.version.major}.{compiled.module.version.minor}",
         entries=entries_of(compiled, sass, dataflow, GROUPS, block, dynamic_shared_bytes),
-        python=PythonPane(python.sections, python.text, python.line, **folded, counters=counts),
+        python=PythonPane(
+            python.sections, python.text, python.line, **folded, counters=counts, profile=profile_of_python
+        ),
         ptx=PtxPane(
             ptx_text,
             stack,
@@ -251,6 +267,7 @@ def linked(
             counters=counted,
             flow=flow,
             links=links,
+            profile=by_line,
         ),
         sass=sass,
         stacks=order,
@@ -260,11 +277,13 @@ def linked(
         notes=tuple(
             Note(d.severity, d.message, (d.line or 0) - 1, python.row(d.place) if d.place else -1)
             for d in compiled.warnings
-        ),
+        )
+        + tuple(Note("profile", note, -1, -1) for note in (profile.notes if profile else ())),
         limits=limits_of(compiled.target),
         modeled=modeled,
         check=dict(check or {}),
         ir=ir_data,
+        profiled={} if measured is None else measured.about,
     )
     if diff is None:
         return view

@@ -26,6 +26,8 @@ __all__ = [
     "loops_text",
     "mix_text",
     "outline",
+    "profile_text",
+    "samples_text",
     "share_text",
     "size_text",
 ]
@@ -181,7 +183,22 @@ def share_text(view: LinkedView, python: int) -> str:
         total = sum(view.sass.issues)
         percent = 100 * pane.issues[python] / total
         parts.append(f"{percent:.1f} % issued" if percent >= 0.05 else "under 0.1 % issued")
+    if samples := pane.profile.get("samples"):
+        parts += [f"{samples_text(samples[python], view)} sampled"] if samples[python] else []
     return ", ".join(parts)
+
+
+def samples_text(samples: int, view: LinkedView) -> str:
+    """Return the share of the profile's samples: "12.5 %"."""
+    percent = 100 * samples / max(1, view.profiled["samples"])
+    return f"{percent:.1f} %" if percent >= 0.05 else "under 0.1 %"
+
+
+def profile_text(view: LinkedView) -> str:
+    """Return where measured counters come from: "run.csv (NVIDIA H100, 1234 samples)"."""
+    about = view.profiled
+    parts = [*([about["gpu"]] if about["gpu"] else []), f"{about['samples']} samples"]
+    return f"{about['source']} ({', '.join(parts)})"
 
 
 def loop_mark(pane: PtxPane | SassPane, row: int) -> str:

@@ -28,6 +28,7 @@ class PythonPane:
     spill: tuple[int, ...] = ()  # bytes of spill traffic per thread; empty without spills
     counters: dict[str, tuple[int, ...]] = field(default_factory=dict)  # other counters of the simulated launch
     modeled: tuple[int, ...] = ()  # modeled time in millionths of the launch's; empty without an estimate
+    profile: dict[str, tuple[int, ...]] = field(default_factory=dict)  # measured counters of a profiler report
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class PtxPane:
     links: tuple[tuple[int, str, int], ...] = ()  # (row, name in it, row of the label or function)
     issues: tuple[int, ...] = ()  # SASS instructions issued in the simulated launch; empty without counters
     modeled: tuple[int, ...] = ()
+    profile: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ class SassPane:
     modeled: tuple[int, ...] = ()
     stalls: tuple[str, ...] = ()  # reasons of the modeled time; empty without an estimate
     stalled_on: tuple[tuple[int, ...], ...] = ()  # distances to the instructions waited for, longest modeled wait first
+    profile: dict[str, tuple[int, ...]] = field(default_factory=dict)  # -1: not in the report
+    profile_stalls: tuple[str, ...] = ()  # measured samples by reason; empty without a report
 
 
 @dataclass(frozen=True, slots=True)

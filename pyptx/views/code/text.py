@@ -19,9 +19,10 @@ from pyptx.views.code.outline import (
     loops_text,
     mix_text,
     outline,
+    profile_text,
+    samples_text,
     share_text,
 )
-from pyptx.views.code.panes import SassPane
 
 if TYPE_CHECKING:
     from pyptx.views.code.linked import LinkedView
@@ -68,6 +69,8 @@ def _lines(view: LinkedView, code: _Code) -> Iterator[str]:
             yield f"  {peak}"
     if loops := loops_text(view):
         yield f"  {loops}"
+    if view.profiled:
+        yield f"  measured counters: {profile_text(view)}"
     for note in view.notes:
         yield f"  {note.severity}{f', PTX line {note.ptx + 1}' if note.ptx >= 0 else ''}: {note.message}"
     if view.check:
@@ -83,7 +86,7 @@ def _lines(view: LinkedView, code: _Code) -> Iterator[str]:
                 callers = callers_text(view, row)
                 text = f"{code.ptx[row]}{callers and f'    ({callers})'}"
                 yield f"        PTX {row + 1:>4} {loop_mark(view.ptx, row)} {text}".rstrip()
-            yield from (_sass(view.sass, sass, code.sass[sass]) for sass in sass_rows)
+            yield from (_sass(view, sass, code.sass[sass]) for sass in sass_rows)
 
 
 def _fact(fact: tuple[str, str, str]) -> str:
@@ -111,8 +114,12 @@ def _python(view: LinkedView, line: Line, code: _Code) -> Iterator[str]:
             yield f"{python.line[row]:>5} | {code.python[row]}{count}".rstrip()
 
 
-def _sass(sass: SassPane, row: int, code: str) -> str:
+def _sass(view: LinkedView, row: int, code: str) -> str:
+    sass = view.sass
     target = f"  -> {sass.address[sass.target[row]]:04x}" if sass.target[row] >= 0 else ""
     control = f"{control_text(sass, row)}  {live_text(sass, row)}"
+    if (samples := sass.profile.get("samples")) and samples[row] > 0:
+        control += f"  {samples_text(samples[row], view)}"
+        control += f" ({sass.profile_stalls[row]})" if sass.profile_stalls[row] else ""
     room = " " * max(1, 45 - len(sass.text[row]))
     return f"            {sass.address[row]:04x} {loop_mark(sass, row)} {code}{room}{control}{target}"
