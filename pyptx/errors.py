@@ -27,6 +27,7 @@ __all__ = [
     "OptionError",
     "PtxError",
     "PtxValidationError",
+    "RemoteError",
     "ShapeError",
     "SimulationError",
     "TableError",
@@ -184,6 +185,10 @@ class DeviceError(PtxError, RuntimeError):
     def __init__(self, message: str, *, code: int = 0, at: SourceLocation | None = None, hint: str | None = None):
         super().__init__(message, at=at, hint=hint)
         self.code = code
+
+
+class RemoteError(PtxError, ConnectionError):
+    """Another machine cannot be reached, cannot serve, or the connection to it was lost."""
 
 
 class SimulationError(PtxError, RuntimeError):

@@ -58,7 +58,7 @@ LAYERS = (
     ("runtime", "torch_support", "jax_support"),
     ("_params", "unit", "jit"),
     ("renderer", "highlight", "analysis", "profiles", "views", "compiled", "history", "tune", "check", "debug"),
-    ("workbench", "kernel", "program", "testing", "triton", "cuda_device", "benchmarking"),
+    ("workbench", "kernel", "program", "testing", "triton", "cuda_device", "benchmarking", "remote"),
     ("jupyter", "cli", "pytest_plugin", "__main__"),
     ("__init__",),
 )
@@ -98,6 +98,7 @@ EDGES = {
         "pyptx.workbench",
         "pyptx.testing",
         "pyptx.tune",
+        "pyptx.remote",
         "pyptx.triton",
         "pyptx.cuda_device.server",
     },

@@ -29,6 +29,7 @@ from pyptx.cli import (
     package,
     profile,
     ptx_sass,
+    remote,
     roofline,
     run,
     transpile,
@@ -59,6 +60,7 @@ COMMANDS = (
     package,
     lsp,
     history,
+    remote,
     cache,
     completion,
 )

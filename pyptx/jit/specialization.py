@@ -86,7 +86,15 @@ class Specialization:
 
     def ran(self, result: LaunchResult, outputs: Sequence[Any]) -> LaunchResult:
         """Record the result of a launch together with its output arrays."""
-        self._last_run = LaunchResult(result.backend, result.seconds, result.counters, result.findings, tuple(outputs))
+        self._last_run = LaunchResult(
+            result.backend,
+            result.seconds,
+            result.counters,
+            result.findings,
+            tuple(outputs),
+            result.host,
+            result.conditions,
+        )
         return self._last_run
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -45,6 +46,9 @@ class LaunchResult:
         counters: the simulator's counters for each PTX instruction, or None.
         findings: findings of the sanitizer; empty when it did not run.
         outputs: output arrays, allocated or passed as `out=`.
+        host: address of the machine that ran it; None: this one.
+        conditions: of a launch on another machine: "gpu", "simulated", "driver", "clock_hz", "temperature", "watts" and
+            "throttled" as far as known, "bytes_sent", "bytes_received", and "queued_seconds" spent waiting for the GPU.
     """
 
     backend: str
@@ -52,6 +56,8 @@ class LaunchResult:
     counters: Any = None
     findings: tuple[Any, ...] = ()
     outputs: tuple[Any, ...] = field(default=(), repr=False)
+    host: str | None = None
+    conditions: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         totals = self.counters.totals if self.counters is not None else {}
@@ -71,4 +77,7 @@ class LaunchResult:
         """Backend, duration, and number of findings."""
         where = {"sim": "simulated", "cuda": "ran on the GPU"}.get(self.backend, self.backend)
         took = "" if self.seconds is None else f" in {self.seconds * 1e3:.3g} ms"
+        if self.host is not None:
+            simulated = f", simulated {self.conditions.get('gpu')}" if self.conditions.get("simulated") else ""
+            where += f" of {self.host}{simulated}" if self.backend == "cuda" else f" on {self.host}"
         return where + took + (f", {len(self.findings)} findings of the sanitizer" if self.findings else "")

@@ -15,8 +15,10 @@ from pyptx.errors import DeviceError
 from pyptx.isa import targets
 from pyptx.runtime.cuda import BACKEND, CudaBackend
 from pyptx.tune.ceiling_kernels import KERNELS, LOADS, THREADS, CeilingKernel
+from pyptx.tune.clusters import selected_machine
 from pyptx.tune.correctness import Tolerance
 from pyptx.tune.device import DeviceTimer
+from pyptx.tune.far_timer import FarTimer, timer_on
 from pyptx.tune.job import Array, ArrayRef, Job
 from pyptx.tune.statistics import median_interval
 
@@ -31,21 +33,28 @@ _DRAM_BYTES = 1 << 31
 
 
 def measure_ceilings(ordinal: int = 0, *, backend: CudaBackend = BACKEND) -> Specs:
-    """Return this machine's GPU with measured rates in place of those of the table.
+    """Return the GPU of this machine, or of the one that `pyptx.use` selects, with measured rates in place of those of the table.
 
     Measured are reads of DRAM, L2 and shared memory, f32 FMAs, and f16 matrix products by mma.sync and wgmma. Other
     types of a tensor pipe are assumed to reach the same fraction of their peaks. In `sources`, "H" marks measured
     numbers and "D" derived ones.
 
     Args:
-        ordinal: number of the GPU.
+        ordinal: number of the GPU of this machine.
         backend: the CUDA backend.
     Raises:
         LaunchError: there is no GPU, driver, or cuda-python.
         ShapeError: the GPU is not in the table, so its peaks are unknown.
         DeviceError: a kernel faulted, or a measured rate is impossible.
     """
-    device = DeviceTimer(ordinal, cold=False, backend=backend)
+    machine = selected_machine() if backend is BACKEND else None
+    if machine is None:
+        return _measured(DeviceTimer(ordinal, cold=False, backend=backend))
+    with timer_on(machine, cold=False) as timer:
+        return _measured(timer)
+
+
+def _measured(device: DeviceTimer | FarTimer) -> Specs:
     base = gpu(device.about()["gpu"])
     numbers = _operands()
     device.arrays([numbers], None, Tolerance())
@@ -71,7 +80,7 @@ def _peak(base: Specs, name: str) -> float:
     return base.flops_per_s(*name.split(".")) if "." in name else base.bytes_per_s(name)
 
 
-def _rate(device: DeviceTimer, base: Specs, one: CeilingKernel) -> float:
+def _rate(device: DeviceTimer | FarTimer, base: Specs, one: CeilingKernel) -> float:
     """Return the measured rate of a kernel in bytes or operations per second."""
     blocks = _BLOCKS_PER_SM[one.name] * base.sms
     threads = blocks * THREADS

@@ -16,12 +16,12 @@ from typing import Any
 from pyptx.errors import OptionError
 from pyptx.tune.isolation import Child, ChildDied, ChildError, ChildTimeout, SweepStopped, TrialFault
 
-__all__ = ["AnyChild", "DaskChild", "WorkerLost", "dask_children"]
+__all__ = ["ERRORS", "AnyChild", "DaskChild", "WorkerLost", "dask_children", "dask_client"]
 
 _POLL_S = 0.2
 _SCATTER_S = 30.0  # time limit for sending the setup
 _PRESENCE_S = 2.0  # interval of checks for the presence of the worker
-_ERRORS: dict[str, type[ChildError]] = {error.__name__: error for error in (ChildTimeout, ChildDied)}
+ERRORS: dict[str, type[ChildError]] = {error.__name__: error for error in (ChildTimeout, ChildDied)}
 
 
 class WorkerLost(ChildError):
@@ -37,6 +37,7 @@ class DaskChild:
         client: a distributed.Client.
         address: address of the worker.
         ordinal: number of its GPU.
+        module: the module that its process runs, see `isolation.Child`.
     """
 
     address: str
@@ -45,8 +46,8 @@ class DaskChild:
     name: str
     generation: int
 
-    def __init__(self, client: Any, address: str, ordinal: int):
-        self.client, self.address, self.ordinal = client, address, ordinal
+    def __init__(self, client: Any, address: str, ordinal: int, module: str = "pyptx.tune.worker"):
+        self.client, self.address, self.ordinal, self._module = client, address, ordinal, module
         self.name, self.generation = uuid.uuid4().hex, 0
         self._requests: tuple[Any, ...] = ()
         self._setup: Any = None
@@ -74,7 +75,7 @@ class DaskChild:
             raise SweepStopped("the sweep was stopped")
         if kind == "Fault":
             raise TrialFault(**value)
-        raise _ERRORS.get(kind, ChildError)(value)
+        raise ERRORS.get(kind, ChildError)(value)
 
     def _submit(self, request: tuple, limit_s: float) -> Any:
         if self._setup is None and self._requests:
@@ -90,6 +91,7 @@ class DaskChild:
             self._setup,
             request,
             limit_s,
+            self._module,
             workers=[self.address],
             allow_other_workers=False,
             pure=False,
@@ -142,6 +144,18 @@ class DaskChild:
 AnyChild = Child | DaskChild
 
 
+def dask_client(cluster: Any) -> Any:
+    """Return the client of a cluster: a distributed.Client, or a new one for a cluster object or a scheduler's address.
+
+    Raises:
+        ImportError: Dask's package distributed is not installed.
+        OSError: there is no scheduler at the address.
+    """
+    from distributed import Client
+
+    return cluster if isinstance(cluster, Client) else Client(cluster)
+
+
 @contextmanager
 def dask_children(cluster: Any) -> Iterator[list[DaskChild]]:
     """Provide the children of a cluster.
@@ -153,9 +167,7 @@ def dask_children(cluster: Any) -> Iterator[list[DaskChild]]:
         OSError: there is no scheduler at the address.
         OptionError: the cluster has no workers.
     """
-    from distributed import Client
-
-    client = cluster if isinstance(cluster, Client) else Client(cluster)
+    client = dask_client(cluster)
     try:
         children = [DaskChild(client, address, number) for address, number in _devices(client)]
         if not children:
@@ -194,8 +206,10 @@ class _Setup:
 _children: dict[str, tuple[Child, str]] = {}  # by name of the sweep: the child and the token of its setup
 
 
-def _answer(name: str, token: str, setup: _Setup | None, request: tuple, limit_s: float) -> tuple[str, Any, int]:
-    child, known = _children.get(name) or (Child(), "")
+def _answer(
+    name: str, token: str, setup: _Setup | None, request: tuple, limit_s: float, module: str
+) -> tuple[str, Any, int]:
+    child, known = _children.get(name) or (Child(module=module), "")
     if known != token:
         child.prepare(*(setup.requests if setup is not None else ()))
         _children[name] = child, token

@@ -9,6 +9,7 @@ from typing import Any
 from pyptx.analysis.gpus import gpu as gpu_of
 from pyptx.analysis.model import MODEL_VERSION
 from pyptx.toolchain import assembler
+from pyptx.tune.clusters import OtherMachine
 from pyptx.tune.dask_cluster import dask_children
 from pyptx.tune.problem import Problem
 from pyptx.tune.result_store import Key
@@ -18,7 +19,13 @@ __all__ = ["device_ordinal", "measured_environment", "modeled_environment", "stu
 _START_S = 120.0  # to start a process, create its context and flush the L2
 
 
-def study_key(problem: Problem, gpu: str | None = None, options: Sequence[str] = (), cluster: Any = None) -> Key:
+def study_key(
+    problem: Problem,
+    gpu: str | None = None,
+    options: Sequence[str] = (),
+    cluster: Any = None,
+    machine: OtherMachine | None = None,
+) -> Key:
     """Return the key for results of a problem: measured where its arrays are on a GPU, modeled elsewhere.
 
     Args:
@@ -26,7 +33,12 @@ def study_key(problem: Problem, gpu: str | None = None, options: Sequence[str] =
         gpu: the GPU to model; None: the usual one of the kernel's target.
         options: ptxas options.
         cluster: Dask cluster whose workers measure; the GPU of the first worker stands for all.
+        machine: another machine, which runs the study.
     """
+    if machine is not None and machine.measures:
+        about = machine.device()
+        simulated = {"simulated": "true"} if about.get("simulated") else {}
+        return Key(problem.key(), {**measured_environment(about["name"], about["driver"], options), **simulated})
     if problem.runtime.name == "cuda" and cluster is not None:
         with dask_children(cluster) as workers:
             about = workers[0].ask("gpu", workers[0].ordinal, {}, limit_s=_START_S)

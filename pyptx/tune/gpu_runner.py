@@ -13,9 +13,10 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from pyptx.tune.background import StopRun
-from pyptx.tune.dask_cluster import AnyChild, WorkerLost, dask_children
+from pyptx.tune.clusters import processes
+from pyptx.tune.dask_cluster import AnyChild, WorkerLost
 from pyptx.tune.environment import device_ordinal
-from pyptx.tune.isolation import ChildDied, ChildError, ChildTimeout, SweepStopped, TrialFault, children
+from pyptx.tune.isolation import ChildDied, ChildError, ChildTimeout, SweepStopped, TrialFault
 from pyptx.tune.job import Job
 from pyptx.tune.race import Race, RaceResult, RaceSettings, Screening, screen
 from pyptx.tune.runner import Runner
@@ -84,8 +85,7 @@ class GpuRunner(Runner):
 
     def gpu_children(self) -> AbstractContextManager[Sequence[AnyChild]]:
         """Child processes that measure, one for each GPU."""
-        cluster = self.study.cluster
-        return children(1) if cluster is None else dask_children(cluster)
+        return processes(self.study.machine, self.study.cluster, None, measuring=True)
 
     def done(self, trial: Trial) -> bool:
         return trial.done and (trial.state != "modeled" or trial.key in self._unmeasured)
@@ -195,7 +195,7 @@ class GpuRunner(Runner):
         else:
             for trial in waiting:
                 trial.state = "queued"
-            raise WorkerLost(f"no Dask worker is left: {self._lost}")
+            raise WorkerLost(f"no process is left to run trials: {self._lost}")
         for trial in waiting:  # out of time: keep the modeled result
             self._unmeasured.add(trial.key)
 

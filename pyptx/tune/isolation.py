@@ -30,7 +30,7 @@ _START_S = 60.0
 # Import the pyptx of this process, from a checkout or as installed, and nothing from the working directory.
 _MAIN = (
     "import sys; folder = sys.argv.pop(1); folder.endswith('-packages') or sys.path.insert(0, folder); "
-    "from pyptx.tune.worker import main; main()"
+    "from importlib import import_module; import_module(sys.argv.pop(1)).main()"
 )
 _POLL_S = 0.1
 
@@ -75,6 +75,7 @@ class Child:
 
     Args:
         environment: variables added to the child's environment, such as CUDA_VISIBLE_DEVICES.
+        module: the module whose `main` the process runs, as that of `pyptx.tune.worker`.
     Attributes:
         generation: number of processes started so far; a change means that a process has lost its state.
     """
@@ -82,8 +83,8 @@ class Child:
     environment: dict[str, str]
     generation: int
 
-    def __init__(self, environment: dict[str, str] | None = None):
-        self.environment = dict(environment or {})
+    def __init__(self, environment: dict[str, str] | None = None, module: str = "pyptx.tune.worker"):
+        self.environment, self._module = dict(environment or {}), module
         self.setup: list[tuple] = []
         self.generation, self._is_set_up = 0, False
         self._stderr: IO[bytes]
@@ -170,7 +171,15 @@ class Child:
         self._stderr, self._read = tempfile.TemporaryFile(), 0  # not the terminal: output would garble progress bars
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _MAIN, str(Path(pyptx._loc.PACKAGE_DIR).parent), str(theirs.fileno())],
+                [
+                    sys.executable,
+                    "-P",
+                    "-c",
+                    _MAIN,
+                    str(Path(pyptx._loc.PACKAGE_DIR).parent),
+                    self._module,
+                    str(theirs.fileno()),
+                ],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stderr=self._stderr,

@@ -13,7 +13,7 @@ from pyptx.errors import ArgumentValueError
 from pyptx.tensor_map import TensorMap
 from pyptx.tune.problem import ConfigLaunch
 
-__all__ = ["Array", "Job", "ArrayRef"]
+__all__ = ["Array", "Job", "ArrayRef", "with_source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Job:
                 raise ArgumentValueError(
                     f"{launch.specialization.entry.name}: {arg} describes memory that is not an argument of the kernel"
                 )
-            return _with_source(arg, refs[id(arg.source)])
+            return with_source(arg, refs[id(arg.source)])
 
         plan, specialization = launch.plan, launch.specialization
         return cls(
@@ -108,13 +108,14 @@ class Job:
             if isinstance(arg, ArrayRef):
                 return arrays[arg.index]
             if isinstance(arg, TensorMap) and isinstance(arg.source, ArrayRef):
-                return _with_source(arg, arrays[arg.source.index])
+                return with_source(arg, arrays[arg.source.index])
             return arg
 
         return list(map(filled, self.args))
 
 
-def _with_source(value: TensorMap, source: Any) -> TensorMap:
+def with_source(value: TensorMap, source: Any) -> TensorMap:
+    """Return the same tensor map over other memory: an array, or a reference to one."""
     other = copy.copy(value)
     object.__setattr__(other, "source", source)
     object.__setattr__(other, "address", None)

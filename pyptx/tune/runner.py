@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -14,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from pyptx.analysis.gpus import gpu as gpu_of
 from pyptx.tune.background import StopRun
 from pyptx.tune.build import BuiltConfig, InfeasibleError, build_config
+from pyptx.tune.clusters import processes
 from pyptx.tune.correctness import SimulatedCheck
-from pyptx.tune.dask_cluster import AnyChild, WorkerLost, dask_children
-from pyptx.tune.isolation import ChildError, SweepStopped, children
+from pyptx.tune.dask_cluster import AnyChild, WorkerLost
+from pyptx.tune.isolation import ChildError, SweepStopped
 from pyptx.tune.job import Job
 from pyptx.tune.problem import Problem
 from pyptx.tune.trial import Trial
@@ -24,12 +24,7 @@ from pyptx.tune.trial import Trial
 if TYPE_CHECKING:
     from pyptx.tune.study import Study
 
-__all__ = ["Model", "Runner", "available_cpus"]
-
-
-def available_cpus() -> int:
-    """Number of CPUs this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+__all__ = ["Model", "Runner"]
 
 
 class Model:
@@ -97,8 +92,7 @@ class Runner:
 
     def workers(self) -> AbstractContextManager[Sequence[AnyChild]]:
         """Child processes that simulate and model."""
-        cluster = self.study.cluster
-        return children(self.study.workers or available_cpus()) if cluster is None else dask_children(cluster)
+        return processes(self.study.machine, self.study.cluster, self.study.workers)
 
     def in_threads(self, most: int | None = None) -> None:
         """Attempt up to `most` trials (None: all), one at a time in each thread."""
@@ -117,7 +111,7 @@ class Runner:
             raise self._error
         if self._lost is not None and any(trial.state == "queued" for trial in study.trials):
             study.control.checkpoint()
-            raise WorkerLost(f"no Dask worker is left: {self._lost}")
+            raise WorkerLost(f"no process is left to run trials: {self._lost}")
 
     def _run_threads(self) -> None:
         """Run a thread for each child; trials of lost workers go to the others, which may already have finished."""

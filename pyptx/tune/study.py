@@ -12,6 +12,7 @@ from pyptx.jit import JitKernel
 from pyptx.runtime.arrays import arrays_of
 from pyptx.tune import display, exports, result_store
 from pyptx.tune.background import BackgroundRun, Control, Subscribers
+from pyptx.tune.clusters import OtherMachine, machine_of
 from pyptx.tune.correctness import MAX_SIMULATED_ELEMENTS, Checker, Tolerance
 from pyptx.tune.environment import study_key
 from pyptx.tune.gpu_runner import GpuRunner
@@ -77,7 +78,8 @@ class Study:
         rtol, atol: tolerances of the correctness check; default: by type.
         limit_s: time limit in seconds for one run of one configuration; beyond it the configuration counts as hanging.
         workers: configurations prepared in parallel; default: the available CPUs.
-        cluster: a Dask client or the address of a scheduler; its workers measure, each on its own device.
+        cluster: where the study runs: the address of another machine, "ssh://user@host"; a Dask client or the address
+            of a scheduler, whose workers measure, each on its own device. Default: the machine of `pyptx.use`, else this.
         resume: reuse stored results of this problem on this device; False: try everything again.
         seed: seed of random inputs, orders and searches.
     Attributes:
@@ -87,6 +89,7 @@ class Study:
         checker: the correctness check; None where nothing can be checked.
         notes: remarks for the reader, such as why results are not checked.
         key: the key under which results are stored.
+        machine: the other machine that runs it, or None.
     Raises:
         SpaceError, OptionError, OperandError, LaunchError: the arguments do not fit together.
     """
@@ -105,6 +108,7 @@ class Study:
     workers: int | None
     checker: Checker | None
     key: Key
+    machine: OtherMachine | None
 
     def __init__(
         self,
@@ -131,6 +135,7 @@ class Study:
     ):
         self.problem = Problem(kernel, args if isinstance(args, Mapping) else _as_tuple(args), params, seed=seed)
         self.kernel, self.budget, self.seed = kernel, parse_budget(budget), seed
+        self.machine = machine_of(cluster, self.problem.runtime)
         self.space = Space.of(space).given(**self.problem.sizes, **(params or {}))
         self.space.check_names(kernel.name, self.problem.template)
         if repeated := [name for name in self.space.names if name in (params or {})]:
@@ -150,6 +155,10 @@ class Study:
         self.options, self.spills, self.limit_s = tuple(options), spills, limit_s
         self.workers, self.cluster, self.gpu = workers, cluster, gpu
         self.notes: list[str] = []
+        if self.machine is not None and self.on_gpu:
+            about = self.machine.device()
+            of = "a simulated GPU there, not measurements" if about.get("simulated") else "the GPU there"
+            self.notes.append(f"run on {self.machine.name}: times are those of {of} ({about['name']})")
         self.checker = self._make_checker(reference, check_args, Tolerance(rtol, atol))
         self._state, self._subscribers = "new", Subscribers()
         self._runner = self._make_runner()
@@ -160,7 +169,7 @@ class Study:
             self._forget_stored_choice,
             self.table.lock,
         )
-        self.key = study_key(self.problem, gpu, self.options, cluster)
+        self.key = study_key(self.problem, gpu, self.options, cluster, self.machine)
         stored = result_store.load(self.key, self._checked_with) if resume else {}
         self.table.populate({key: row for key, row in stored.items() if self._is_valid(row)})
 
@@ -184,7 +193,7 @@ class Study:
     @property
     def on_gpu(self) -> bool:
         """True when times are measured."""
-        return self.problem.runtime.name == "cuda"
+        return self.problem.runtime.name == "cuda" if self.machine is None else self.machine.measures
 
     @property
     def progress(self) -> Progress:

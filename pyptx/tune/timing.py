@@ -10,6 +10,7 @@ from pyptx.jit import JitKernel
 from pyptx.runtime.cuda import BACKEND, CudaBackend
 from pyptx.tune.correctness import Tolerance
 from pyptx.tune.device import DeviceTimer
+from pyptx.tune.far_timer import FarTimer
 from pyptx.tune.job import Job
 from pyptx.tune.problem import Problem
 from pyptx.tune.statistics import Median, median_interval
@@ -40,6 +41,7 @@ def time_call(
     ordinal: int = 0,
     runs: int = 15,
     backend: CudaBackend = BACKEND,
+    timer: DeviceTimer | FarTimer | None = None,
 ) -> Timing:
     """Time a call on copies of its arrays; the L2 is flushed before each run.
 
@@ -50,12 +52,13 @@ def time_call(
         ordinal: number of the GPU.
         runs: number of timed runs.
         backend: the CUDA backend.
+        timer: the timer of a GPU, in place of `ordinal` and `backend`; for example of another machine.
     Raises:
         LaunchError: the arguments do not fit the kernel, or there is no GPU.
         DeviceError: the kernel faulted.
     """
     problem = Problem(kernel, args, params).host()
-    gpu = DeviceTimer(ordinal, backend=backend)
+    gpu = timer or DeviceTimer(ordinal, backend=backend)
     gpu.arrays(problem.host_inputs(), None, Tolerance())
     job = Job.of("call", problem.launch({}))
     seconds = median_interval(gpu.sample(job, runs))

@@ -161,8 +161,8 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def main() -> None:
+def main(worker: Worker | None = None) -> None:
     """Serve requests on the socket given as the first argument."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
-    worker = Worker()
-    serve(Connection(int(sys.argv[1])), lambda name: getattr(worker, name))
+    methods = worker or Worker()
+    serve(Connection(int(sys.argv[1])), lambda name: getattr(methods, name))

@@ -14,6 +14,7 @@ from pyptx.jit.launcher import Launcher
 from pyptx.runtime import LaunchResult, Runtime, runtime_for
 from pyptx.runtime.identity import KernelIdentity, resolve
 from pyptx.tune import result_store
+from pyptx.tune.clusters import machine_of
 from pyptx.tune.environment import study_key
 from pyptx.tune.problem import Problem
 from pyptx.tune.space import Config, Space
@@ -112,7 +113,8 @@ class Autotuned(Kernel):
         problem = Problem(
             self.plain, args, {name: fixed[name] for name in fixed if name not in self.symbolic_dims}, runtime=runtime
         )
-        key = study_key(problem, self.tuning.get("gpu"), self.tuning.get("options", ()))
+        machine = machine_of(self.tuning.get("cluster"), problem.runtime)
+        key = study_key(problem, self.tuning.get("gpu"), self.tuning.get("options", ()), machine=machine)
         choice = result_store.best_of(key, self.space.given(**problem.sizes, **problem.params))
         return choice.config if choice else {}
 

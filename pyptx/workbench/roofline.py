@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,8 @@ from pyptx.jit import JitKernel, Launchable
 from pyptx.launch_config import split_launch
 from pyptx.runtime.arrays import arrays_of
 from pyptx.runtime.cuda import BACKEND
+from pyptx.tune.clusters import selected_machine
+from pyptx.tune.far_timer import timer_on
 from pyptx.tune.timing import time_call
 from pyptx.views.rooflines.elements import Point, levels_of
 from pyptx.views.rooflines.roofline import Roofline
@@ -34,7 +37,7 @@ def roofline(
     """Place a call of a kernel, or a launch of an entry, on the roofline of a GPU. No array is written.
 
     Work and bytes are counted on the simulator, the time is modeled. A call on arrays of that GPU is also timed there, on
-    copies of them, which adds a second point.
+    copies of them, which adds a second point; so is a call while `pyptx.use` selects a machine with that GPU.
 
     Args:
         args, params: as for `pyptx.analysis.work.call.bind_call`. Work is counted on zeros for arrays on a GPU.
@@ -46,8 +49,9 @@ def roofline(
         ShapeError: no such GPU or level.
         CompileError, SimulationError: it cannot be assembled, or traps.
     """
-    call, here = bind_call(kernel, *args, **params), _gpu_of(args)
+    call, machine = bind_call(kernel, *args, **params), selected_machine()
     is_call = "grid" not in params and split_launch(args)[0] is None
+    here = _gpu_of(args) if machine is None else (machine.device()["name"], 0) if machine.measures else None
     if here is None or not isinstance(kernel, JitKernel) or not is_call:
         return place(call, device=device, level=level)
     name, ordinal = here
@@ -56,19 +60,21 @@ def roofline(
     chart = place(call, device=device, level=level)
     if (_known(name) or chart.gpu).name != chart.gpu.name.removesuffix(", measured"):
         return chart
-    timing = time_call(
-        kernel, args, {key: value for key, value in params.items() if key not in ("out", "options")}, ordinal=ordinal
-    )
+    given = {key: value for key, value in params.items() if key not in ("out", "options")}
+    with nullcontext() if machine is None else timer_on(machine) as timer:
+        timing = time_call(kernel, args, given, ordinal=ordinal, timer=timer)
     seconds, low, high = timing.seconds
+    simulated = machine is not None and machine.device()["simulated"]
+    where = "" if machine is None else f" of {machine.name}" + (", a simulated GPU" if simulated else "")
     (point,) = chart.points
     measured = replace(
         point,
         seconds=seconds,
         low=low,
         high=high,
-        kind="measured",
+        kind="modeled" if simulated else "measured",
         bound="",
-        how=f"{point.how}; {timing.how} on {timing.gpu}",
+        how=f"{point.how}; {timing.how} on {timing.gpu}{where}",
     )
     return replace(chart, points=(measured, point))
 

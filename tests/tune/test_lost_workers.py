@@ -114,5 +114,5 @@ def test_a_sweep_without_workers_ends_with_the_reason(monkeypatch: pytest.Monkey
     other = Other()
     other.idle.set()
     monkeypatch.setattr(Runner, "workers", lambda self: nullcontext([Dying(other)]))
-    with pytest.raises(WorkerLost, match="no Dask worker is left"):
+    with pytest.raises(WorkerLost, match="no process is left"):
         Study(double(), Space(PER=[1]), X, reference=twice, resume=False).run()

@@ -1,0 +1,26 @@
+"""Constants that both sides of a connection share."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from pyptx._loc import PACKAGE_DIR
+
+__all__ = ["DEVICE_REQUESTS", "PROTOCOL", "REQUESTS", "WORKER", "build"]
+
+PROTOCOL = 1
+WORKER = "pyptx.remote.worker"  # the module that the processes of the far side run
+# Methods of `worker.RemoteWorker` that another machine may call; of its GPU, with "on_gpu".
+REQUESTS = ("arrays", "simulate", "problem", "model", "gpu", "on_gpu", "device", "status", "launch", "read", "write")
+DEVICE_REQUESTS = ("about", "arrays", "check", "conditions", "mode", "sample")
+
+
+@cache
+def build() -> str:
+    """Return a hash of the Python sources of this pyptx, which differs between commits of one version."""
+    found = hashlib.sha256()
+    for path in sorted(Path(PACKAGE_DIR).rglob("*.py")):
+        found.update(path.relative_to(PACKAGE_DIR).as_posix().encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()[:16]

@@ -1,0 +1,125 @@
+"""The user's own OpenSSH client: the command line, the Python it starts on the far side, and what its failures mean.
+
+Keys, agents, jump hosts, host names and connection sharing are those of the user's configuration. PYPTX_SSH replaces
+the command `ssh`, as in PYPTX_SSH="ssh -F other_config".
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+
+from pyptx._version import __version__
+from pyptx.errors import OptionError, RemoteError
+from pyptx.remote.address import Address
+
+__all__ = ["ENVIRONMENT", "command", "far_python", "failure", "greeting", "refusal"]
+
+ENVIRONMENT = ".local/share/pyptx/remote"  # of `pyptx remote setup`, in the far side's home folder
+GREETING = "pyptx-remote"
+_ALIVE_S = 15  # seconds between checks that the far side is still there
+_CONNECT_S = 20
+
+# The far side may have no pyptx, or one without this module: it says so on the line that is waited for.
+_START = f"""
+import json, sys
+sys.path[:] = [folder for folder in sys.path if folder]
+try:
+    if sys.version_info < (3, 11):
+        raise ImportError("Python 3.11 or newer is needed")
+    from pyptx.remote.serve import main
+except ImportError as missing:
+    try:
+        from importlib.metadata import version
+        found = version("pyptx-workbench")
+    except Exception:
+        found = None
+    print("{GREETING} " + json.dumps({{"missing": str(missing), "pyptx": found, "python": sys.version.split()[0],
+        "executable": sys.executable}}), flush=True)
+else:
+    main()
+"""
+
+
+def greeting() -> bytes:
+    """Return the start of the line with which the far side answers; shells may print other lines before it."""
+    return f"{GREETING} ".encode()
+
+
+def command(address: Address, script: str) -> list[str]:
+    """Return the command that runs a script of the POSIX shell on the far side."""
+    try:
+        words = shlex.split(os.environ.get("PYPTX_SSH", "") or "ssh")
+    except ValueError as wrong:
+        raise OptionError(f"PYPTX_SSH={os.environ['PYPTX_SSH']!r} is not a command: {wrong}") from None
+    options = ["-T", "-o", f"ServerAliveInterval={_ALIVE_S}", "-o", f"ConnectTimeout={_CONNECT_S}"]
+    if not sys.stdin or not sys.stdin.isatty():
+        options += ["-o", "BatchMode=yes"]  # nobody would answer its questions
+    if address.port:
+        options += ["-p", str(address.port)]
+    if address.user:
+        options += ["-l", address.user]
+    return [*words, *options, "--", address.host, f"exec sh -c {shlex.quote(script)}"]
+
+
+def far_python(address: Address, program: str = _START, arguments: str = "") -> str:
+    """Return a script of the POSIX shell that runs a Python program on the far side.
+
+    The Python is that of the address, else the one of `pyptx remote setup`, else `python3`.
+    """
+    own = address.python
+    own = '"$HOME"/' + shlex.quote(own[2:]) if own.startswith("~/") else shlex.quote(own)
+    find = (
+        f"python={own}"
+        if address.python
+        else f'python="$HOME/{ENVIRONMENT}/bin/python"; [ -x "$python" ] || python=python3'
+    )
+    missing = f'{{ echo "{GREETING} {{\\"no_python\\": true}}"; exit 127; }}'
+    return f'{find}; command -v "$python" >/dev/null 2>&1 || {missing}; exec "$python" -c {shlex.quote(program)} {arguments}'
+
+
+_FAILURES = (  # what ssh says, and the suggested fix
+    ("could not resolve hostname", "check the name, or add the host to ~/.ssh/config"),
+    ("host key verification failed", "connect once with ssh in a terminal and accept the host's key"),
+    ("host identification has changed", "find out why the key changed, then remove the old one: ssh-keygen -R HOST"),
+    ("permission denied", "check user and key with ssh in a terminal; ssh-add adds a key to the agent"),
+    ("connection refused", "check that sshd runs there, and the port"),
+    ("timed out", "check the network, and the jump host (ProxyJump) if the machine is behind one"),
+    ("no route to host", "check the network, and the jump host (ProxyJump) if the machine is behind one"),
+)
+
+
+def failure(address: Address, said: str) -> RemoteError:
+    """Return the error for an ssh that ended before the far side answered.
+
+    Args:
+        said: what it wrote to standard error.
+    """
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("** ")]
+    text = " ".join(lines[-2:]) if lines else "ssh ended without a message"
+    hint = next(
+        (fix for part, fix in _FAILURES if part in said.lower()), f"try it in a terminal: ssh {address.machine}"
+    )
+    return RemoteError(f"cannot connect to {address}: {text}", hint=hint)
+
+
+def refusal(address: Address, answer: dict) -> RemoteError | None:
+    """Return the error for a far side that answered, but cannot serve; None if it can."""
+    setup = f"pyptx remote setup {address.machine}"
+    if address.python:
+        setup = f"install this version there: {address.python} -m pip install pyptx-workbench=={__version__}"
+    if answer.get("no_python"):
+        named = address.python or "python3"
+        return RemoteError(
+            f"{address} has no Python ({named} was not found)", hint="install Python 3.11 or newer there"
+        )
+    if "missing" in answer:
+        has = f"pyptx {answer['pyptx']}, which is too old" if answer.get("pyptx") else "no pyptx"
+        return RemoteError(
+            f"{address} has {has} (Python {answer.get('python')}, {answer.get('executable')}: {answer['missing']})",
+            hint=setup,
+        )
+    if answer.get("pyptx") != __version__:
+        return RemoteError(f"{address} has pyptx {answer.get('pyptx')}; this is pyptx {__version__}", hint=setup)
+    return None

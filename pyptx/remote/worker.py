@@ -1,0 +1,63 @@
+"""The process of the far side that launches: `pyptx.tune.worker` with a device and launches."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+from pyptx.remote.launches import Device, Launches, gpus
+from pyptx.tune.worker import Worker
+from pyptx.tune.worker import main as serve_worker
+
+__all__ = ["RemoteWorker", "main"]
+
+
+class RemoteWorker(Worker):
+    """The requests that another machine may send, see `protocol.REQUESTS`."""
+
+    _launches: Launches | None = None
+    _busy = False
+
+    def device(self, name: str) -> dict[str, Any]:
+        """Select the device of this process, once; return its description."""
+        if self._launches is None:
+            self._launches = Launches(Device(name))
+        return self._launches.device.about
+
+    def status(self, name: str) -> dict[str, Any]:
+        """Select the device; return its description, its conditions, and the GPUs of this machine."""
+        about = self.device(name)
+        assert self._launches is not None, "the line above selects a device"
+        return {"device": about, "conditions": self._launches.device.conditions(), "gpus": gpus()}
+
+    def launch(self, *arguments: Any) -> dict[str, Any]:
+        """Launch; see `Launches.launch`."""
+        assert self._launches is not None, "the setup selects a device"
+        self._busy = True
+        try:
+            return self._launches.launch(*arguments)
+        finally:
+            self._busy = False
+
+    def read(self, *arguments: Any) -> Any:
+        """Return the bytes of a variable; see `Launches.read`."""
+        assert self._launches is not None, "the setup selects a device"
+        return self._launches.read(*arguments)
+
+    def write(self, *arguments: Any) -> None:
+        """Set the bytes of a variable; see `Launches.write`."""
+        assert self._launches is not None, "the setup selects a device"
+        self._launches.write(*arguments)
+
+    def interrupt(self, *_: object) -> None:
+        """Interrupt the launch in progress, if there is one."""
+        if self._busy:
+            self._busy = False
+            raise KeyboardInterrupt
+
+
+def main() -> None:
+    """Serve requests on the socket given as the first argument."""
+    worker = RemoteWorker()
+    signal.signal(signal.SIGINT, worker.interrupt)
+    serve_worker(worker)

@@ -1,0 +1,165 @@
+"""Machines that cannot be used: each failure is named, with what to do about it; and `pyptx remote`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.processes import PACKAGE_PARENT, variables
+from support.sshd import Sshd
+from tune.kernels import double
+
+import pyptx
+from pyptx.errors import BackendError, RemoteError
+from pyptx.remote import backend_at
+from pyptx.remote.address import Address
+
+pytestmark = pytest.mark.slow
+
+X = np.arange(1 << 12, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    "host, options, expected",
+    [
+        ("refused", {}, "Permission denied.*hint: check user and key"),
+        ("stranger", {}, "[Hh]ost key.*hint: connect once with ssh in a terminal"),
+        ("no-such-host.invalid", {}, "(?i)could not resolve hostname.*hint: check the name"),
+        ("far", {"python": "/nowhere/python"}, r"has no Python \(/nowhere/python was not found\)"),
+        ("far", {"device": "cuda:5"}, "(?i)cuda-python|driver|no GPU 5"),
+        ("far", {"device": "h2000"}, "h2000"),
+    ],
+    ids=["key", "host-key", "name", "python", "gpu", "device"],
+)
+def test_a_machine_that_cannot_be_used_is_refused_with_the_reason(
+    server: Sshd, host: str, options: dict[str, str], expected: str
+):
+    with pytest.raises((RemoteError, BackendError)) as refused:
+        pyptx.use(server.address(host, **options))
+    assert re.search(expected, str(refused.value), re.DOTALL), str(refused.value)
+    assert pyptx.runtime.chosen()[0] is None
+
+
+def fake_python(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_a_far_side_without_pyptx_or_with_another_version_is_told_apart(server: Sshd, tmp_path: Path):
+    bare = fake_python(tmp_path, "bare", f'unset PYTHONPATH; exec {shlex.quote(sys.executable)} -I -S "$@"')
+    with pytest.raises(RemoteError, match="has no pyptx .*\n*hint: install this version there"):
+        pyptx.use(server.address(python=bare))
+    old = fake_python(tmp_path, "old", 'echo "Welcome to old"; echo \'pyptx-remote {"pyptx": "0.0.9", "protocol": 1}\'')
+    with pytest.raises(RemoteError, match=f"has pyptx 0.0.9; this is pyptx {pyptx.__version__}"):
+        pyptx.use(server.address(python=old))
+
+
+def test_the_environment_variable_selects_a_machine_for_a_whole_program(server: Sshd):
+    program = (
+        "import numpy as np, pyptx; from tune.kernels import double; k = double(); "
+        "assert (k(np.ones(64, np.float32)) == 2).all(); print(k.last_run)"
+    )
+    backend = {
+        "PYPTX_BACKEND": server.address(device="sim"),
+        "PYTHONPATH": f"{PACKAGE_PARENT}:{Path(__file__).parents[1]}",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=variables() | backend, capture_output=True, text=True, timeout=100
+    )
+    assert "simulated on ssh://far" in done.stdout, done.stderr
+
+
+def test_two_users_of_a_gpu_wait_for_each_other_and_see_their_position(server: Sshd):
+    """A program holds the simulated GPU; a launch of this one is told who has it, and runs when it is free."""
+    address = server.address(device="h200")
+    queue = backend_at(str(Address.parse(address))).device()["queue"]
+    holder = (
+        "import sys; from pathlib import Path; from pyptx.remote.device_queue import DeviceQueue\n"
+        f"with DeviceQueue({queue!r}, Path({str(server.folder / 'home')!r})).reserved():\n"
+        "    print('taken', flush=True); sys.stdin.readline()"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", holder], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=variables(), text=True
+    )
+    assert other.stdin and other.stdout and other.stdout.readline() == "taken\n"
+    kernel, said = double(), []
+    with pyptx.use(address), pytest.MonkeyPatch.context() as patch:
+        told = threading.Event()
+
+        def hear(text: str) -> int:
+            said.append(text)
+            if "waiting for" in text:
+                told.set()
+            return len(text)
+
+        patch.setattr("sys.stderr.write", hear, raising=False)
+        thread = threading.Thread(target=kernel, args=(X,))
+        thread.start()
+        assert told.wait(30), said
+        other.communicate("\n")
+        thread.join(60)
+    assert f"waiting for {queue}, 1 ahead; in use by" in "".join(said)
+    assert kernel.last_run.conditions["queued_seconds"] > 0.1
+
+
+def wheel(folder: Path) -> Path:
+    """A wheel of the pyptx of these tests."""
+    name = f"pyptx_workbench-{pyptx.__version__}"
+    path = folder / f"{name}-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for file in sorted((PACKAGE_PARENT / "pyptx").rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts and "labextension" not in file.parts:
+                archive.write(file, file.relative_to(PACKAGE_PARENT))
+        archive.writestr(
+            f"{name}.dist-info/METADATA",
+            f"Metadata-Version: 2.1\nName: pyptx-workbench\nVersion: {pyptx.__version__}\n",
+        )
+        archive.writestr(
+            f"{name}.dist-info/WHEEL",
+            "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        )
+        archive.writestr(f"{name}.dist-info/RECORD", "")
+    return path
+
+
+def command(*words: str, server: Sshd) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pyptx", "remote", *words],
+        env=variables({"PYPTX_SSH": server.ssh}),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_setup_installs_this_pyptx_and_status_says_what_is_there(server: Sshd, tmp_path: Path):
+    site = Path(np.__file__).parents[1]  # its dependencies: the environment there installs none
+    config = server.folder / "sshd_config"
+    config.write_text(config.read_text().replace(f"PYTHONPATH={PACKAGE_PARENT}", f"PYTHONPATH={site} PIP_NO_INDEX=1"))
+    server.reload()
+    done = command("setup", "far", "--from", str(wheel(tmp_path)), "--python", sys.executable, server=server)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(command("status", "far", "--json", server=server).stdout)
+    assert found["executable"] == str(server.folder / "home/.local/share/pyptx/remote/bin/python")
+    assert (
+        found["pyptx"] == pyptx.__version__
+        and found["device"]["name"] == "simulator"
+        and found["cpus"] == os.cpu_count()
+    )
+    assert "  device  simulator\n" in done.stdout and "  cache   " in done.stdout
+    with pyptx.use("ssh://far?device=sim"):
+        assert np.array_equal(double()(X), 2 * X)
+    assert backend_at("ssh://far?device=sim").device()["backend"] == "sim"
+    missing = command("status", "refused", server=server)
+    assert missing.returncode == 1 and "Permission denied" in missing.stderr
