@@ -40,7 +40,7 @@ def _tool(name: str, kind: str = "program") -> Variable:
 VARIABLES = (
     Variable(
         "PYPTX_BACKEND",
-        "`sim`, `cuda`",
+        "`sim`, `cuda`, `ssh://user@host`, `dask://scheduler:8786`",
         "the device of the arrays",
         "select the backend of all launches, as `pyptx.use` does; read once, on import",
         "launches",
@@ -50,6 +50,13 @@ VARIABLES = (
         "`1`",
         "faults are reported by a later call",
         "synchronize after each launch on a GPU, so that a fault names its kernel; read once, on import",
+        "launches",
+    ),
+    Variable(
+        "PYPTX_SSH",
+        "a command, such as `ssh -F config`",
+        "`ssh`",
+        "connect to other machines with this command",
         "launches",
     ),
     Variable(
