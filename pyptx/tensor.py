@@ -89,12 +89,14 @@ class TensorSpec(_GlobalElements):
         name: of the parameter.
         shape: sizes in elements; None if a symbolic size is not bound.
         dtype, layout: those of its Tile; None for parameters without one.
+        tma_box: sizes of a TMA copy in elements; None if the Tile has none or a size is not bound.
     """
 
     name: str
     shape: tuple[int, ...] | None
     dtype: PtxType | None
     layout: Layout | None
+    tma_box: tuple[int, ...] | None
 
     def __init__(
         self,
@@ -102,8 +104,9 @@ class TensorSpec(_GlobalElements):
         shape: tuple[int, ...] | None = None,
         dtype: PtxType | None = None,
         layout: Layout | None = None,
+        tma_box: tuple[int, ...] | None = None,
     ):
-        self.name, self.shape, self.dtype, self.layout = name, shape, dtype, layout
+        self.name, self.shape, self.dtype, self.layout, self.tma_box = name, shape, dtype, layout, tma_box
         self._descriptor: tuple[object, Reg] | None = None
         self._pointer: tuple[object, Reg] | None = None
 

@@ -17,6 +17,7 @@ from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
 from pyptx.jit.declaration import Declaration
 from pyptx.jit.specialization import ArtifactType, Specialization, assembly_type
+from pyptx.specs import Tile
 from pyptx.tensor import TensorSpec
 from pyptx.tracing.trace import (
     DYNAMIC_SMEM,
@@ -171,10 +172,17 @@ def _tensors(kernel: Declaration, sizes: Mapping[str, int]) -> list[TensorSpec]:
     tensors = [TensorSpec(name) for name in kernel.tensors]
     for i, spec in enumerate(kernel.specs):
         known = all(dim in sizes for dim in spec.symbolic_dims)
-        tensors[i] = TensorSpec(
-            kernel.tensors[i], spec.resolve_shape(sizes) if known else None, spec.dtype, spec.layout
-        )
+        shape = spec.resolve_shape(sizes) if known else None
+        tensors[i] = TensorSpec(kernel.tensors[i], shape, spec.dtype, spec.layout, _box(spec, shape, sizes))
     return tensors
+
+
+def _box(spec: Tile, shape: tuple[int, ...] | None, sizes: Mapping[str, int]) -> tuple[int, ...] | None:
+    """Return the box of a TMA copy in elements, as the tensor map will have it; None if it is not known here."""
+    if spec.tma_box is None or shape is None or any(isinstance(n, str) and n not in sizes for n in spec.tma_box):
+        return None
+    box = tuple(n if isinstance(n, int) else sizes[n] for n in spec.tma_box)
+    return box if spec.tma_whole or len(box) != len(shape) else tuple(map(min, box, shape))
 
 
 def _params(kernel: Declaration, ctx: TraceContext) -> tuple[Param, ...]:

@@ -6,8 +6,10 @@ them below the line of the call.
 
 from pyptx.lib.array_tile import ArrayTile, tile
 from pyptx.lib.boxed_fragment import BoxedFragment
+from pyptx.lib.bulk_copy import copy_bulk
 from pyptx.lib.copies import copy, copy_async
 from pyptx.lib.epilogue import activation, bias, gelu, relu, residual, row_scaled, scaled, silu
+from pyptx.lib.fp4 import store_fp4
 from pyptx.lib.fragment import Fragment
 from pyptx.lib.layout import Layout
 from pyptx.lib.online_softmax import OnlineSoftmax
@@ -41,6 +43,7 @@ __all__ = [
     "bias",
     "copy",
     "copy_async",
+    "copy_bulk",
     "divided",
     "gelu",
     "relu",
@@ -49,5 +52,6 @@ __all__ = [
     "row_scaled",
     "scaled",
     "silu",
+    "store_fp4",
     "tile",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
 from pyptx import reg, smem
 from pyptx._loc import user_place
@@ -15,6 +16,7 @@ from pyptx.ptx.control import if_
 from pyptx.ptx.mbarrier import DynamicSlot, MbarrierRing
 from pyptx.ptx.pipeline_state import PipelineState, pipeline
 from pyptx.reg import NegPred, Reg
+from pyptx.tensor import TensorSpec
 from pyptx.tracing.operand import address
 from pyptx.tracing.trace import emit
 from pyptx.types import b8, u32
@@ -286,6 +288,7 @@ class Stage:
                 + f", in {parts} parts" * (parts > 1),
                 at=user_place(),
             )
+        _check_box(source, tile, self.ring.tiles[tile] // boxes)
         copy, box_bytes = getattr(cp.async_bulk, f"tensor_{len(coord)}d"), self.ring.tiles[tile] // boxes
         each = boxes // parts  # boxes of a part
         to, first = self.address(tile), coord[0]
@@ -302,3 +305,17 @@ class Stage:
     def become(self, other: Stage) -> None:
         """Copy the index of another stage into the register of this one, to keep it for the next iteration of a loop."""
         emit("mov", "u32", self.index, other.index)
+
+
+def _check_box(source: object, tile: str, expected: int) -> None:
+    """Refuse a copy whose bytes are not those that the ring waits for: the barrier would never complete."""
+    if not isinstance(source, TensorSpec) or source.tma_box is None or source.dtype is None:
+        return
+    found = prod(source.tma_box) * source.dtype.bits // 8
+    if found != expected:
+        raise ShapeError(
+            f"tile {tile!r} takes {expected} bytes of each box, and a box of {source.name} has {found}: {source.tma_box} of "
+            f"{source.dtype}",
+            at=user_place(),
+            hint="set tma_box of its Tile, with tma_whole=True where the array may be smaller, or the bytes of the tile",
+        )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pyptx import Layout, Tile, kernel, lib, ptx, reg, smem
-from pyptx.types import bf16, e4m3, f32, u32
+from pyptx.types import bf16, e4m3, f32, u8, u32
 
 BM, BK = 128, 64
 
@@ -100,6 +100,10 @@ def test_rows_are_quantized_and_stored_by_sixteen_bytes():
             ),
             "64 or 128 rows",
         ),
+        (
+            lambda: lib.store_fp4(lib.WgmmaFragment(64, ptx.tid.x), None, None, 0, 0),
+            "store_fp4 of a WgmmaFragment of 32 elements",
+        ),
     ],
 )
 def test_wrong_sizes_are_refused(use, message):
@@ -109,3 +113,46 @@ def test_wrong_sizes_are_refused(use, message):
 
     with pytest.raises(ValueError, match=message):
         wrong.ptx()
+
+
+@pytest.mark.parametrize(("scale", "block"), [("ue4m3", 16), ("ue8m0", 32)])
+def test_rows_are_quantized_to_fp4_with_a_scale_for_each_block(scale, block):
+    N, rows = 64, 100
+    columns = N // block + (scale == "ue8m0")  # an odd number: bytes one by one
+
+    @kernel(
+        in_specs=(Tile(128, N, f32),),
+        out_specs=(Tile(rows, N // 2, u8), Tile(rows, columns, u8)),
+        block=128,
+        arch="sm_100a",
+    )
+    def quantized(x, y, scales):
+        tid = reg.from_(ptx.tid.x, u32)
+        memory = lib.TensorMemory(64)
+        memory.set_up(tid)
+        frag = lib.TensorFragment(memory.start, N, tid)
+        frag.map(lambda value, i, j: x.load(frag.row, j))
+        lib.store_fp4(frag, y, scales, 0, 0, scale=scale, end=rows)
+        memory.free(tid)
+
+    x = np.random.default_rng(0).standard_normal((128, N)).astype(np.float32) * np.exp(np.arange(128) / 16 - 4)[:, None]
+    x = x.astype(np.float32)
+    x[5, :block] = 0
+    y, scales = quantized(x)
+    scales = np.ascontiguousarray(scales[:, : N // block])
+    given = x[:rows].reshape(rows, -1, block)
+    wanted = np.abs(given).max(-1) / np.float32(6)
+    if scale == "ue4m3":
+        wanted_scales = wanted.astype(ml_dtypes.float8_e4m3fn)
+        np.testing.assert_array_equal(scales, wanted_scales.view(np.uint8))
+        factors = wanted_scales.astype(np.float32)
+    else:
+        factors = (scales.astype(np.uint32) << 23).view(np.float32)
+        used = wanted > 0
+        assert ((factors >= wanted) & (factors < 2 * wanted))[used].all()
+    codes = np.stack([y & 15, y >> 4], -1).reshape(rows, -1, block)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exact = np.where(factors[..., None] > 0, given / factors[..., None], 0)
+    expected = exact.astype(ml_dtypes.float4_e2m1fn)
+    same = codes.view(ml_dtypes.float4_e2m1fn).astype(np.float32) == expected.astype(np.float32)
+    assert same.mean() > 0.999  # others are ties of a product with the reciprocal
