@@ -34,7 +34,7 @@ def position(location: Location) -> tuple[str, str]:
     """Return the position of a location and its source line."""
     ptx = f"PTX line {location.ptx_line}"
     if location.place is None:
-        return ptx, instruction(location)
+        return (ptx, instruction(location)) if location.ptx_line else (location.ptx, "")
     place = location.place
     return f"{place} ({ptx})", place.source_line.strip() or instruction(location)
 
@@ -63,7 +63,8 @@ def _lines(report: Report, paint: Callable[[str, str], str], width: int | None) 
         for location in finding.places:
             where, source = position(location)
             yield f"  {location.role}: {where}"
-            yield f"      {source}"
+            if source:
+                yield f"      {source}"
             if location.place is not None:
                 yield from (f"      called from {caller}" for caller in location.place.stack[1:])
                 if location.ptx not in source:

@@ -34,6 +34,11 @@ RULES = {
     "registers": "setmaxnreg changes the count in the wrong direction, or differs among the warps of a warpgroup.",
     "trap": "The kernel executed trap, or a driver function failed.",
     "fault": "The kernel caused a fault.",
+    "stream-order": "Work of several streams uses the same memory, and no event or wait orders it.",
+    "host-access": "The host uses memory that an asynchronous operation may still use.",
+    "use-after-free": "A call uses memory that has been freed.",
+    "invalid-free": "Memory is freed twice, or was not allocated by the matching call.",
+    "failed-call": "A call of the driver failed.",
     "bank-conflicts": "Lanes of a warp access the same bank of shared memory, so that an access takes several passes.",
     "uncoalesced-access": "An access to global memory transfers far more data than its lanes use.",
 }

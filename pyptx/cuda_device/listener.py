@@ -143,7 +143,7 @@ def _serve_client(stream: socket.socket, gpu: Gpu, options: Options) -> None:
         serve(session, session.connection)
     finally:
         if session.checks is not None:
-            session.checks.write(options.folder, session.memory.allocations)
+            session.checks.write(options.folder, session.memory.allocations, session.kinds_left())
         if session.trace is not None:
             session.trace.write(options.folder)
 

@@ -18,6 +18,11 @@ ELSEWHERE = {  # rules that are tested in another file
     "swizzle-mismatch": "test_findings",
     "texture": "runtime/test_textures",
     "stale-texture": "runtime/test_textures",
+    "stream-order": "cuda_device/test_checked_programs",
+    "host-access": "cuda_device/test_checked_programs",
+    "use-after-free": "cuda_device/test_checked_programs",
+    "invalid-free": "cuda_device/test_checked_programs",
+    "failed-call": "cuda_device/test_checked_programs",
     CONFLICTS: "test_performance",
     UNCOALESCED: "test_performance",
 }

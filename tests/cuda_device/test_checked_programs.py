@@ -23,6 +23,49 @@ def test_a_race_is_reported_at_its_lines_of_cuda_cpp(execute, tmp_path):
     assert lines == {5, 8}
 
 
+@pytest.fixture(scope="session")
+def misuse(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return str(build(tmp_path_factory.mktemp("misuse") / "misuse", [PROGRAMS / "misuse.cu"]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, rule, text",
+    [
+        ("no event", "stream-order", "The kernel twice in stream"),
+        ("event", "", ""),
+        ("event too early", "stream-order", "fill(int *x, int value)"),
+        ("host waits", "", ""),
+        ("blocking streams", "", ""),
+        (
+            "memset",
+            "stream-order",
+            "writes device memory #1, of 4,096 bytes, which the fill in the default stream writes",
+        ),
+        ("halves", "", ""),
+        ("atomics", "", ""),
+        ("copies", "stream-order", "copy of 4,096 bytes over the link"),
+        ("buffer reused", "host-access", "The host changed host memory #3"),
+        ("buffer reused later", "", ""),
+        ("released", "stream-order", "The release of device memory"),
+        ("graph", "stream-order", "nothing orders the two operations"),
+        ("freed twice", "invalid-free", "it was device memory #1, which has been freed"),
+        ("copied after the release", "use-after-free", "which has been freed"),
+    ],
+)
+def test_misuse_of_the_driver_is_reported_and_right_orders_are_not(execute, misuse, tmp_path, name, rule, text):
+    done = execute([misuse, name], "--check", "--sarif", str(tmp_path / "found.sarif"))
+    results = json.loads((tmp_path / "found.sarif").read_text())["runs"][0]["results"]
+    assert [result["ruleId"] for result in results] == [rule] * bool(rule), done.stderr
+    assert done.returncode == bool(rule) and text in done.stderr
+
+
+@pytest.mark.slow
+def test_streams_and_events_that_are_left_are_counted(execute, misuse):
+    done = execute([misuse, "left"], "--check")
+    assert "3 allocations of 12,288 bytes not freed; 1 event, 2 streams not destroyed" in done.stderr
+
+
 @pytest.mark.slow
 def test_a_correct_program_has_no_findings_and_a_fault_is_one(execute, tmp_path):
     clean = execute([str(build(tmp_path / "vector_add", [PROGRAMS / "vector_add.cu"]))], "--check")
@@ -30,4 +73,4 @@ def test_a_correct_program_has_no_findings_and_a_fault_is_one(execute, tmp_path)
     faulty = execute([str(build(tmp_path / "errors", [PROGRAMS / "errors.cu"]))], "--check")
     assert faulty.returncode == 1
     assert "errors.cu:4" in faulty.stderr
-    assert "1 launch of 1 kernel checked: 1 error" in faulty.stderr
+    assert "1 launch of 1 kernel checked: 2 errors, 1 warning" in faulty.stderr  # a fault, a wrong free, a failed call

@@ -18,9 +18,12 @@ from typing import Any, TypeVar
 
 from pyptx.check import Finding, Report
 from pyptx.check.faults import fault_findings
-from pyptx.check.locations import Locations
+from pyptx.check.finding import Location
+from pyptx.check.locations import Locations, text_lines
 from pyptx.check.sanitizer_findings import sanitizer_findings
 from pyptx.cuda_device.server.device_memory import Allocation
+from pyptx.cuda_device.server.order_findings import conflict_finding, failed_call
+from pyptx.cuda_device.server.stream_order import Conflict, Operation
 from pyptx.errors import SimulationError
 from pyptx.nvrtc.mangling import qualified_name
 from pyptx.sim.program.program import Program
@@ -29,6 +32,7 @@ from pyptx.sim.sanitizer import AccessFinding
 __all__ = ["LaunchChecks", "collect_checks", "summary"]
 
 T = TypeVar("T")
+_LEAKS = {"Stream": "stream", "Event": "event", "Graph": "graph", "GraphExec": "executable graph"}
 
 
 @dataclass(eq=False)
@@ -40,6 +44,7 @@ class LaunchChecks:
         launches: number of launches, by kernel.
         logs: SARIF log of each launch that had new findings.
         left: number and bytes of the allocations that the program did not free.
+        objects: number of the streams, events and graphs that it did not destroy.
     """
 
     schedule: str
@@ -47,6 +52,7 @@ class LaunchChecks:
     counts: Counter[str] = field(default_factory=Counter)
     logs: list[dict[str, Any]] = field(default_factory=list)
     left: tuple[int, int] = (0, 0)
+    objects: Counter[str] = field(default_factory=Counter)
     _seen: set[tuple[Any, ...]] = field(default_factory=set)
 
     def run(
@@ -85,6 +91,26 @@ class LaunchChecks:
                 taken = time.perf_counter() - started
                 self._report(Report(qualified_name(name), tuple(fresh), (self.schedule,), {}, taken), shown)
 
+    def conflict(self, found: Conflict, memory: Callable[[int], str]) -> None:
+        """Report two operations that nothing orders, once for each pair of their calls."""
+        key = found.first.label, found.second and found.second.label, found.first_writes, found.second_writes
+        if ("order", key) not in self._seen:
+            self._seen.add(("order", key))
+            self._report_calls(conflict_finding(found, lambda address: _byte(memory, address), _location))
+
+    def failed(self, symbol: str, name: str, diagnosis: str) -> None:
+        """Report a call that failed, once for each text, unless it is a limit of the simulated device.
+
+        Kernels that fault are findings of their launches.
+        """
+        if name == "NOT_SUPPORTED" or diagnosis.startswith("kernel ") or ("call", symbol, diagnosis) in self._seen:
+            return
+        self._seen.add(("call", symbol, diagnosis))
+        self._report_calls(failed_call(symbol, name, diagnosis), shown=False)
+
+    def _report_calls(self, finding: Finding, shown: bool = True) -> None:
+        self._report(Report("calls of the driver", (finding,), (self.schedule,), {}, 0.0), shown)
+
     def _is_new(self, kernel: str, finding: Finding) -> bool:
         key = (kernel, finding.rule, *((place.ptx_line, place.role) for place in finding.places))
         is_new = key not in self._seen
@@ -98,17 +124,32 @@ class LaunchChecks:
         self.counts.update(finding.severity for finding in report.findings)
         self.logs.append(report.to_sarif())
 
-    def write(self, folder: Path, allocations: Iterable[Allocation]) -> None:
+    def write(self, folder: Path, allocations: Iterable[Allocation], kinds: Iterable[str]) -> None:
         """Write the findings to a file of this process, for `collect_checks`.
 
         Args:
             allocations: those that are left at the end, also of variables.
+            kinds: names of the classes of the objects that are left.
         """
         left = [a.size for a in allocations if a.context and a.kind != "variable"]
         found = {"launches": self.launches, "counts": self.counts, "logs": self.logs, "left": (len(left), sum(left))}
+        found["objects"] = Counter(_LEAKS[kind] for kind in kinds if kind in _LEAKS)
         part = folder / f"check-{os.getpid()}.part"
         part.write_text(json.dumps(found), encoding="utf-8")
         part.replace(part.with_suffix(".json"))
+
+
+def _byte(memory: Callable[[int], str], address: int) -> str:
+    """Describe a byte of memory within a sentence."""
+    return memory(address).removeprefix("it is ")
+
+
+def _location(operation: Operation, role: str) -> Location:
+    """Return the location of an operation: the first line of a kernel, or the operation itself."""
+    if operation.launch is None:
+        return Location(role, None, 0, operation.label)
+    kernel = operation.launch.kernel
+    return Locations(kernel.program, lambda: text_lines(kernel.module.tree, kernel.module.text)).of(0, role)
 
 
 def collect_checks(folder: Path) -> LaunchChecks:
@@ -119,22 +160,28 @@ def collect_checks(folder: Path) -> LaunchChecks:
         whole.launches.update(found["launches"])
         whole.counts.update(found["counts"])
         whole.logs += found["logs"]
+        whole.objects.update(found["objects"])
         whole.left = whole.left[0] + found["left"][0], whole.left[1] + found["left"][1]
     return whole
 
 
 def summary(checks: LaunchChecks) -> str:
-    """Return the number of launches, kernels and findings, and the memory that was not freed, as a line."""
+    """Return the number of launches, kernels and findings, and what was not freed or destroyed, as a line."""
     found = [f"{checks.counts[kind]} {kind}{'s' * (checks.counts[kind] != 1)}" for kind in _kinds(checks.counts)]
     launches, kernels = checks.launches.total(), len(checks.launches)
     return (
         f"{launches} launch{'es' * (launches != 1)} of {kernels} kernel{'s' * (kernels != 1)} checked: "
-        f"{', '.join(found) or 'no findings'}{_left(*checks.left)}"
+        f"{', '.join(found) or 'no findings'}{_left(*checks.left)}{_kept(checks.objects)}"
     )
 
 
 def _left(count: int, size: int) -> str:
     return f"; {count} allocation{'s' * (count != 1)} of {size:,} bytes not freed" if count else ""
+
+
+def _kept(objects: Counter[str]) -> str:
+    parts = [f"{count} {kind}{'s' * (count != 1)}" for kind, count in sorted(objects.items()) if count]
+    return f"; {', '.join(parts)} not destroyed" if parts else ""
 
 
 def _kinds(counts: Counter[str]) -> Sequence[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.footprints import NOTHING, ranges_of_rows
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
 from pyptx.cuda_device.server.streams import refuse_in_capture, submit
@@ -24,10 +25,12 @@ class Copy:
     Attributes:
         box: as for `Connection.copy`.
         over_link: True if one side is memory of the host.
+        blocks_host: True if the call returns when the copy is done: to pageable memory of the host.
     """
 
     box: tuple[int, int, int, int, int, int, int, int, int]
     over_link: bool
+    blocks_host: bool = False
     kind = 1
 
     @property
@@ -38,6 +41,14 @@ class Copy:
 
     def run(self, session: Session) -> None:
         session.connection.copy(session.thread, self.box)
+
+    def footprint(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ranges of bytes that it reads, and that it writes."""
+        to, source, width, height, depth, to_pitch, pitch, to_slice, slice_ = self.box
+        return (
+            ranges_of_rows(source, width, height, pitch, depth, slice_),
+            ranges_of_rows(to, width, height, to_pitch, depth, to_slice),
+        )
 
     def seconds(self, session: Session) -> float:
         size = self.box[2] * self.box[3] * self.box[4]
@@ -63,6 +74,10 @@ class Fill:
             start = self.address + row * self.pitch
             session.memory.view(start, self.width * self.item).view(kind)[:] = self.value
 
+    def footprint(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ranges of bytes that it reads, and that it writes."""
+        return NOTHING, ranges_of_rows(self.address, self.width * self.item, self.height, self.pitch)
+
     def seconds(self, session: Session) -> float:
         return self.width * self.item * self.height / session.gpu.dram_bytes_per_s
 
@@ -79,7 +94,14 @@ def linear(session: Session, name: str, to: int, source: int, size: int) -> Copy
             session.memory.require(address, size, what)
         elif not address:
             raise DriverError("INVALID_VALUE", f"{what} is a null pointer")
-    return Copy((to, source, size, 1, 1, 0, 0, 0, 0), crosses_link(session, to, source))
+    return Copy((to, source, size, 1, 1, 0, 0, 0, 0), crosses_link(session, to, source), is_pageable(session, to))
+
+
+def is_pageable(session: Session, address: int) -> bool:
+    """Return True for memory of the host that is neither pinned nor registered."""
+    if session.memory.contains(address):
+        return False
+    return not any(start <= address < start + size for start, size in session.registered.items())
 
 
 def crosses_link(session: Session, *addresses: int) -> bool:

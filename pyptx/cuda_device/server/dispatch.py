@@ -87,13 +87,19 @@ def handle(session: Session, request: Request) -> None:
             context = session.get_context(request.context)
             if context.error:
                 raise _Sticky(context.error)
+        if session.order is not None:
+            session.order.before_call(call.entry.symbol)
         result = call.handler(session, *_arguments(call, request.payload))
+        if session.order is not None:
+            session.order.after_call(call.entry.symbol)
         payload = _results(call, result)
     except _Sticky as sticky:
         status = sticky.number
         session.connection.reply(status)
     except DriverError as error:
         report(call, error)
+        if session.checks is not None and error.diagnosis:
+            session.checks.failed(call.entry.symbol, error.name, error.diagnosis)
         status = error.code
         session.connection.reply(status)
     except (ClosedError, KeyboardInterrupt):

@@ -88,6 +88,8 @@ class EventNode:
     def run(self, session: Session) -> None:
         if self.kind == RECORD_EVENT:
             self.event.time = max(self.event.time or 0.0, stream_of(session, 0).time)
+            if session.order is not None:
+                self.event.clock = session.order.everything()
 
     def seconds(self, session: Session) -> float:
         return 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from pyptx.check.locations import text_lines
 from pyptx.cuda_device.server.errors import DriverError, code
+from pyptx.cuda_device.server.footprints import NOTHING, joined, ranges_of_bits
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, dynamic_limit, resident_ctas
 from pyptx.cuda_device.server.kernel_time import kernel_seconds
@@ -23,7 +24,7 @@ from pyptx.cuda_device.server.textures import objects_segment
 from pyptx.errors import LaunchError, SimulationError
 from pyptx.nvrtc.mangling import qualified_name
 from pyptx.sim.core.engine import encoded_program
-from pyptx.sim.core.launch_arguments import CoreLaunch
+from pyptx.sim.core.launch_arguments import CoreLaunch, ProfileArrays
 from pyptx.sim.core.parallel import run_launch
 from pyptx.sim.counters import Counters
 from pyptx.sim.launch import count_products
@@ -73,11 +74,17 @@ class KernelLaunch:
     config: LaunchConfig
     params: bytes
     counters: Counters | None = field(default=None, repr=False)
+    used: tuple[np.ndarray, np.ndarray] = field(default=(NOTHING, NOTHING), repr=False)  # of the last run
     kind = 0
 
     @property
+    def name(self) -> str:
+        """Name of the kernel in the source."""
+        return qualified_name(self.kernel.name)
+
+    @property
     def label(self) -> str:
-        return f"{qualified_name(self.kernel.name)} {self.config.grid} x {self.config.block}"
+        return f"{self.name} {self.config.grid} x {self.config.block}"
 
     def check(self, session: Session) -> None:
         """Raise DriverError where the driver refuses the launch."""
@@ -160,6 +167,10 @@ class KernelLaunch:
             sys.stdout.flush()
         count_products(self.kernel.program, self.counters)
 
+    def footprint(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ranges of bytes that it read, and that it wrote, where they were recorded."""
+        return self.used
+
     def seconds(self, session: Session) -> float:
         return 0.0 if self.counters is None else kernel_seconds(self.counters, self.config.grid, session.gpu)
 
@@ -179,15 +190,38 @@ def _run(session: Session, wanted: KernelLaunch) -> Counters:
     return session.checks.run(
         wanted.kernel.program,
         lambda: text_lines(module.tree, module.text),
-        lambda found: run_launch(_core_launch(session, wanted, found)),
+        lambda found: _watched(session, wanted, found),
     )
 
 
-def _core_launch(session: Session, wanted: KernelLaunch, findings: list[AccessFinding] | None = None) -> CoreLaunch:
+def _watched(session: Session, wanted: KernelLaunch, found: list[AccessFinding]) -> Counters:
+    """Run a launch under the sanitizer, and record the bytes that it uses where other work may use them."""
+    wanted.used = NOTHING, NOTHING
+    if session.order is None or not session.order.wants_footprints:
+        return run_launch(_core_launch(session, wanted, found))
+    plan, allocations = wanted.plan(session), session.memory.allocations
+    shared = [a.segment for a in allocations if a.kind != "array"]
+    marks = ProfileArrays.of(wanted.kernel.program, plan, shared, range(plan.clusters))
+    counters = run_launch(_core_launch(session, wanted, found, marks), 1)
+    counters.issues[:] = marks.issues.sum(axis=0)
+    wanted.used = _ranges(shared, marks.read), _ranges(shared, marks.written)
+    return counters
+
+
+def _ranges(segments: Sequence[Segment], marks: Mapping[int, np.ndarray]) -> np.ndarray:
+    return joined(ranges_of_bits(segment.address, marks[id(segment.buffer)]) for segment in segments)
+
+
+def _core_launch(
+    session: Session,
+    wanted: KernelLaunch,
+    findings: list[AccessFinding] | None = None,
+    marks: ProfileArrays | None = None,
+) -> CoreLaunch:
     program = wanted.kernel.program
     segments = [*(a.segment for a in session.memory.allocations), *_own_segments(session, wanted.kernel)]
     code, plan = encoded_program(program), wanted.plan(session)
-    return CoreLaunch(program, code, plan, wanted.params, segments, findings=findings)
+    return CoreLaunch(program, code, plan, wanted.params, segments, marks, findings)
 
 
 def _prepared(session: Session, wanted: KernelLaunch) -> CoreLaunch:
@@ -272,4 +306,7 @@ def launch(
     wanted.check(session)
     submit(session, stream, wanted)
     for event in events:
-        session.get(event, Event).time = stream_of(session, stream).time
+        found = session.get(event, Event)
+        found.time = stream_of(session, stream).time
+        if session.order is not None:
+            found.clock = session.order.recorded(stream_of(session, stream))

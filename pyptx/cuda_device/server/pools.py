@@ -67,6 +67,8 @@ def _allocate(session: Session, pool: Pool, size: int, stream: int) -> int:
     for gone in [a for a in pool.sizes if session.memory.find(a) is None]:
         del pool.sizes[gone]
     pool.sizes[address] = size
+    if session.order is not None:
+        session.order.memory(found, f"allocation of {size:,} bytes (cuMemAllocAsync)", address, size)
     pool.high = max(pool.high, pool.used)
     return address
 
@@ -90,6 +92,10 @@ def free(session: Session, address: int, stream: int) -> None:
     found = session.memory.find(address)
     if found is None or found.address != address or found.kind not in ("device", "managed"):
         raise DriverError("INVALID_VALUE", f"cannot free 0x{address:x}: {session.memory.describe(address)}")
+    if session.order is not None:
+        session.order.memory(
+            stream_of(session, stream), f"release of {found.name} (cuMemFreeAsync)", address, found.size
+        )
     session.memory.free(address)
     for _, pool in session.all(Pool):
         pool.sizes.pop(address, None)

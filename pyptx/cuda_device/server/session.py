@@ -16,12 +16,15 @@ from pyptx.cuda_device.server.device_memory import Allocation, DeviceMemory
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_nodes import Capture
 from pyptx.cuda_device.server.object_places import ObjectPlaces
+from pyptx.cuda_device.server.ordering import ProgramOrder
+from pyptx.cuda_device.server.stream_order import Conflict
 from pyptx.cuda_device.server.tracing import Trace
 from pyptx.sim.memory.address_space import Buffer, Segment
 
 __all__ = ["Context", "Options", "Session"]
 
 T = TypeVar("T")
+FIRST_HANDLE = 0x1000_0000  # those of the default streams are lower
 HEAP = 0x2F00_0000_0000  # address of the heap of malloc in kernels
 
 
@@ -71,6 +74,7 @@ class Session:
         runs_kernel: True while a kernel runs.
         trace: None without `pyptx exec --trace`.
         checks: findings of the launches; None unless they are checked.
+        order: the order of the work of streams; None unless launches are checked.
     """
 
     connection: Connection
@@ -78,6 +82,7 @@ class Session:
     def __init__(self, gpu: Gpu, options: Options, memory: DeviceMemory):
         self.gpu, self.options, self.memory = gpu, options, memory
         self.checks = LaunchChecks(options.schedule) if options.check else None
+        self.order = ProgramOrder(self, self._conflict) if options.check else None
         self.context = self.thread = 0
         self.primary: Context | None = None
         self.primary_flags = self.retained = 0
@@ -86,7 +91,7 @@ class Session:
         self.runs_kernel = False
         self.admitted: dict[Any, int] = {}  # launches whose sizes were checked, with the bytes of their arguments
         self.current_pool = 0  # handle of the pool that cuMemAllocAsync uses; 0: the default one
-        self._handles = count(0x1000_0000, 16)
+        self._handles = count(FIRST_HANDLE, 16)
         self._objects: dict[int, Any] = {}
         self.prepared: dict[Any, tuple[int, Any]] = {}  # launches by kernel and sizes, with the version of the memory
         self.captures: list[Capture] = []  # that have not ended
@@ -94,6 +99,10 @@ class Session:
         self._kept: Allocation | None = None
         self._heap: Segment | None = None
         self._capture_modes: dict[int, int] = {}  # by thread
+
+    def _conflict(self, found: Conflict) -> None:
+        assert self.checks is not None, "the order of work is known where launches are checked"
+        self.checks.conflict(found, self.memory.describe)
 
     # contexts
 
@@ -175,6 +184,10 @@ class Session:
     def discard(self, handle: int) -> None:
         """Remove an object, if it is still there."""
         self._objects.pop(handle, None)
+
+    def kinds_left(self) -> list[str]:
+        """Return the class of each object that the client made and did not destroy."""
+        return [type(thing).__name__ for handle, thing in self._objects.items() if handle >= FIRST_HANDLE]
 
     def all(self, kind: type[T]) -> list[tuple[int, T]]:
         """Return all objects of a kind, with their handles."""

@@ -40,12 +40,17 @@ def copy_attributes(session: Session, to: int, source: int) -> None:
 @handles("cuCtxRecordEvent")
 def record_all(session: Session, context: int, event: int) -> None:
     session.get_context(context or session.context)
-    session.get(event, Event).time = max((stream.time for _, stream in session.all(Stream)), default=0.0)
+    found = session.get(event, Event)
+    found.time = max((stream.time for _, stream in session.all(Stream)), default=0.0)
+    if session.order is not None:
+        found.clock = session.order.everything()
 
 
 @handles("cuCtxWaitEvent")
 def wait_all(session: Session, context: int, event: int) -> None:
     session.get_context(context or session.context)
     reached = session.get(event, Event).time or 0.0
+    if session.order is not None:
+        session.order.all_wait(session.get(event, Event).clock)
     for _, stream in session.all(Stream):
         stream.time = max(stream.time, reached)

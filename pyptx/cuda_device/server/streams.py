@@ -10,6 +10,7 @@ from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_nodes import GLOBAL, RELAXED, THREAD_LOCAL, Capture, Node
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.stream_order import Clock
 
 __all__ = [
     "LEGACY",
@@ -80,12 +81,14 @@ class Event:
     Attributes:
         time: modeled time at which it was recorded; None before.
         captured: the capture in which it was recorded last, and the nodes before it.
+        clock: what precedes it; None before it is recorded, and without `pyptx exec --check`.
     """
 
     flags: int = 0
     time: float | None = None
     context: int = 0
     captured: tuple[Capture, list[Node]] | None = None
+    clock: Clock | None = None
 
 
 def stream_of(session: Session, handle: int) -> Stream:
@@ -112,7 +115,11 @@ def submit(session: Session, handle: int, operation: Operation) -> None:
         session.add(node, node.handle)
         capture.frontiers[stream.handle] = [node]
         return
+    if session.order is not None:
+        session.order.clock(stream)  # what the operation follows, before a host function may issue more
     operation.run(session)
+    if session.order is not None:
+        session.order.finished(stream, operation)
     began, seconds = _ready(session, stream), operation.seconds(session)
     stream.time = began + seconds
     if session.trace is not None:
@@ -217,6 +224,8 @@ def synchronize(session: Session, handle: int) -> None:
         capture.invalid = True
         raise DriverError("STREAM_CAPTURE_UNSUPPORTED", "a stream that captures a graph cannot be synchronized")
     session.synchronize()
+    if session.order is not None:
+        session.order.host_waits(session.order.clock(stream_of(session, handle)))
 
 
 @handles("cuStreamWaitEvent")
@@ -233,6 +242,8 @@ def wait_event(session: Session, handle: int, event: int, flags: int) -> None:
             raise DriverError("STREAM_CAPTURE_ISOLATION", "the event was recorded outside of the stream's capture")
     else:
         stream.time = max(stream.time, found.time or 0.0)
+        if session.order is not None:
+            session.order.stream_waits(stream, found.clock)
 
 
 @handles("cuStreamIsCapturing")
@@ -275,6 +286,8 @@ def record_event(session: Session, handle: int, stream: int) -> None:
         event.captured = capture, list(capture.frontiers.get(recorded.handle, ()))
     else:
         event.time = _ready(session, recorded)
+        if session.order is not None:
+            event.clock = session.order.recorded(recorded)
 
 
 @handles("cuEventRecordWithFlags")
@@ -289,6 +302,8 @@ def synchronize_event(session: Session, handle: int) -> None:
         event.captured[0].invalid = True
         raise DriverError("CAPTURED_EVENT", "the event was last recorded in a stream that captures a graph")
     session.synchronize()
+    if session.order is not None and event.clock is not None:
+        session.order.host_waits(event.clock)
 
 
 @handles("cuEventElapsedTime", "cuEventElapsedTime_v2")
@@ -314,6 +329,8 @@ class HostCall:
     label = "host function"
 
     def run(self, session: Session) -> None:
+        if session.order is not None:  # the function sees, and may tell the host of, what precedes it
+            session.order.host_waits(session.order.everything())
         session.call_host(self.function, self.data, self.stream)
 
     def seconds(self, session: Session) -> float:

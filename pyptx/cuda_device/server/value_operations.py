@@ -43,6 +43,7 @@ class ValueWait:
     condition: int
     kind = _BATCH_MEM_OP
     label = "wait for a value"
+    waits_for_others = True  # whoever wrote the value
 
     def run(self, session: Session) -> None:
         found = int.from_bytes(session.memory.view(self.address, self.size).tobytes(), "little")

@@ -1,0 +1,69 @@
+"""Findings of misuse of the driver API: conflicts of work that nothing orders, and calls that fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyptx.check import Finding
+from pyptx.check.finding import Location
+from pyptx.cuda_device.server.stream_order import Conflict, Operation
+
+__all__ = ["conflict_finding", "failed_call"]
+
+_ORDER = (
+    "record an event after the first operation (cudaEventRecord) and have the stream of the second wait for it "
+    "(cudaStreamWaitEvent), or wait for the first stream in the host before the second operation is issued"
+)
+_WAIT = "wait for the operation (cudaStreamSynchronize, cudaEventSynchronize) before the host uses the memory"
+
+
+def conflict_finding(
+    found: Conflict, memory: Callable[[int], str], place: Callable[[Operation, str], Location]
+) -> Finding:
+    """Return the finding of a conflict.
+
+    Args:
+        memory: describes a byte by its address, such as "byte 4 of device memory #1".
+        place: returns the location of an operation, with its role.
+    """
+    first, second, where = found.first, found.second, memory(found.address)
+    if second is None:
+        done = "writes" if found.first_writes else "reads"
+        message = (
+            f"The host changed {where} while {_name(first)} could still be {done[:-1].removesuffix('e')}ing it: nothing "
+            f"between the call and the change waits for the operation, which {done} this memory."
+        )
+        return Finding("host-access", "error", message, _WAIT, (place(first, f"{done}, unordered"),))
+    roles = ["writes" if wrote else "reads" for wrote in (found.first_writes, found.second_writes)]
+    message = (
+        f"{_name(second).capitalize()} {roles[1]} {where}, which {_name(first)} {roles[0]}; nothing orders the two "
+        "operations, so that a GPU may run them in either order or at the same time."
+    )
+    places = place(first, roles[0]), place(second, f"{roles[1]}, unordered")
+    return Finding("stream-order", "error", message, _ORDER, places)
+
+
+def _name(operation: Operation) -> str:
+    stream = "the default stream" if operation.stream == 1 else f"stream 0x{operation.stream:x}"
+    article = "" if operation.label.startswith(("the ", "a ")) else "the "
+    return f"{article}{operation.label} in {stream}"
+
+
+def failed_call(symbol: str, name: str, diagnosis: str) -> Finding:
+    """Return the finding of a call that the driver refuses.
+
+    Args:
+        name: of the status, without CUDA_ERROR_.
+    """
+    message, _, hint = diagnosis.partition("\nhint: ")
+    freed = "has been freed" in message
+    if symbol.startswith("cuMemFree"):
+        rule, severity = "invalid-free", "error"
+        hint = hint or "free each allocation once, with the function of its kind"
+    elif freed:
+        rule, severity = "use-after-free", "error"
+        hint = hint or "free the memory after its last use"
+    else:
+        rule, severity = "failed-call", "warning"
+    place = Location("call", None, 0, symbol)
+    return Finding(rule, severity, f"{symbol} failed with CUDA_ERROR_{name}: {message}", hint or None, (place,))

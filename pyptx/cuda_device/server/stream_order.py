@@ -1,0 +1,224 @@
+"""The order of the work of streams, by vector clocks, and conflicts of work that nothing orders.
+
+Operations complete when they are issued, so that a forgotten wait has no effect on results here. This file finds it: each
+operation has a clock, the set of operations that precede it by the rules of streams, events and synchronization; two
+operations without such an order conflict if they access the same bytes and one of them writes.
+
+All threads of the host count as one: what orders them is not visible here. Work on a GPU that the order of calls alone
+separates is therefore reported, and work that threads of the host separate in other ways is not.
+
+Source: CUDA C++ Programming Guide, "Asynchronous Concurrent Execution"; CUDA Driver API, "Stream synchronization behavior".
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pyptx.cuda_device.server.footprints import NOTHING, covers, first_shared
+
+__all__ = ["Clock", "Conflict", "Operation", "StreamOrder", "merged"]
+
+Clock = dict[Hashable, int]
+_MOST = 512  # operations that are remembered
+_LARGEST_WATCHED = 256 << 20  # bytes of memory of the host whose contents are compared
+
+
+@dataclass(eq=False)
+class Operation:
+    """Work of a stream, as the order sees it.
+
+    Attributes:
+        label: for messages, such as "the copy of 4,096 bytes".
+        stream: handle of its stream.
+        site: of the call that issued it; opaque here.
+        launch: the kernel launch; None for other work.
+        reads, writes: ranges of bytes.
+        concurrent: True if it uses atomics, volatile or ordered accesses: it may share bytes with other such work.
+        contents: checksum of the ranges in memory of the host, which the host must not change before it waits; None: no
+            such memory.
+    """
+
+    label: str
+    stream: int
+    site: Any = None
+    launch: Any = None
+    reads: np.ndarray = field(default_factory=lambda: NOTHING)
+    writes: np.ndarray = field(default_factory=lambda: NOTHING)
+    concurrent: bool = False
+    line: Hashable = None
+    number: int = 0
+    contents: tuple[np.ndarray, int] | None = None
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Two operations, the later one second, that access the byte at `address` without an order; `second` is None for the host.
+
+    Attributes:
+        first_writes, second_writes: which of them write it.
+    """
+
+    first: Operation
+    second: Operation | None
+    address: int
+    first_writes: bool
+    second_writes: bool
+
+
+class StreamOrder:
+    """Clocks of the streams, the events and the host of a process.
+
+    Args:
+        report: called for each conflict.
+        view: returns bytes of memory of the host that the device shares, by address and size.
+    """
+
+    def __init__(self, report: Callable[[Conflict], None], view: Callable[[int, int], np.ndarray]):
+        self._report, self._view = report, view
+        self._host: Clock = {}
+        self._streams: dict[Hashable, Clock] = {}
+        self._blocking: set[Hashable] = set()
+        self._pending: list[tuple[Operation, Clock]] = []
+        self.several = False  # True once there is another stream than the legacy one
+
+    # what orders
+
+    def begin(self, stream: Hashable, legacy: bool, blocking: bool) -> Clock:
+        """Return the clock of the next operation of a stream, which follows what its thread has waited for.
+
+        Args:
+            legacy: it is the legacy default stream, which waits for blocking streams.
+            blocking: blocking streams wait for the legacy one.
+        """
+        clock = self._streams.setdefault(stream, {})
+        self.several = self.several or not legacy
+        _join(clock, self._host)
+        if blocking:
+            self._blocking.add(stream)
+        for other in self._blocking if legacy else {_LEGACY} if blocking else ():
+            _join(clock, self._streams.get(other, {}))
+        return clock
+
+    def everything(self) -> Clock:
+        """Return the clock of all work so far."""
+        return merged([self._host, *self._streams.values()])
+
+    def all_wait(self, event: Clock | None) -> None:
+        """Order all later work after an event."""
+        for clock in self._streams.values():
+            _join(clock, event or {})
+
+    def wait(self, clock: Clock, event: Clock | None) -> None:
+        """Order later operations of a clock after an event."""
+        _join(clock, event or {})
+
+    def host_waits(self, clock: Clock | None = None) -> None:
+        """Order everything that the host does from now on after a clock; None: after all work."""
+        for found in [clock] if clock is not None else list(self._streams.values()):
+            _join(self._host, found or {})
+        still = []
+        for operation, own in self._pending:
+            if _has(self._host, operation):
+                self._compare(operation)
+            else:
+                still.append((operation, own))
+        self._pending = still
+
+    # what conflicts
+
+    def submit(self, clock: Clock, line: Hashable, operation: Operation) -> None:
+        """Add an operation that has run, with its ranges, at the end of a clock; report its conflicts.
+
+        Args:
+            line: identifies a sequence of operations that are ordered: the stream, or a place in its graphs.
+        """
+        operation.line, operation.number = line, clock.get(line, 0) + 1
+        self._find(operation, clock)
+        clock[line] = operation.number
+        if len(operation.reads) or len(operation.writes):
+            self._pending.append((operation, dict(clock)))
+            del self._pending[:-_MOST]
+
+    def _find(self, new: Operation, clock: Clock) -> None:
+        still = []
+        for old, own in self._pending:
+            ordered = _has(clock, old)
+            if not ordered and not (old.concurrent and new.concurrent):
+                self._conflict(old, new)
+            if old.contents is not None and first_shared(new.writes, old.contents[0]) is not None:
+                old.contents = None  # the device changes it, too
+            if (
+                ordered
+                and old.contents is None
+                and covers(new.writes, old.writes)
+                and (covers(new.writes, old.reads) or covers(new.reads, old.reads))
+            ):
+                continue  # what conflicts with the old one conflicts with the new one
+            still.append((old, own))
+        self._pending = still
+
+    def _conflict(self, old: Operation, new: Operation) -> None:
+        for mine, writes, theirs, wrote in (
+            (new.reads, False, old.writes, True),
+            (new.writes, True, old.writes, True),
+            (new.writes, True, old.reads, False),
+        ):
+            address = first_shared(mine, theirs)
+            if address is not None:
+                self._report(Conflict(old, new, address, wrote, writes))
+                return
+
+    # the host
+
+    def watch(self, operation: Operation, ranges: np.ndarray) -> None:
+        """Remember the contents of memory of the host that an operation accesses, until the host waits for it."""
+        if len(ranges) and int((ranges[:, 1] - ranges[:, 0]).sum()) <= _LARGEST_WATCHED:
+            operation.contents = ranges, self._checksum(ranges)
+
+    def _checksum(self, ranges: np.ndarray) -> int:
+        value = 0
+        for start, end in ranges.tolist():
+            value = zlib.crc32(memoryview(self._view(start, end - start)), value)
+        return value
+
+    def _compare(self, operation: Operation) -> None:
+        if operation.contents is None:
+            return
+        ranges, before = operation.contents
+        operation.contents = None
+        if self._checksum(ranges) != before:
+            at = int(ranges[0, 0])
+            wrote = first_shared(operation.writes, ranges) is not None
+            self._report(Conflict(operation, None, at, wrote, True))
+
+    def forget(self, ranges: np.ndarray) -> None:
+        """Forget the contents of memory that is freed."""
+        for operation, _ in self._pending:
+            if operation.contents is not None and first_shared(operation.contents[0], ranges) is not None:
+                operation.contents = None
+
+
+_LEGACY = 1
+
+
+def _join(clock: Clock, other: Clock) -> None:
+    for line, number in other.items():
+        if clock.get(line, 0) < number:
+            clock[line] = number
+
+
+def _has(clock: Clock, operation: Operation) -> bool:
+    return clock.get(operation.line, 0) >= operation.number
+
+
+def merged(clocks: Iterable[Clock]) -> Clock:
+    """Return the clock of what follows several clocks."""
+    made: Clock = {}
+    for clock in clocks:
+        _join(made, clock)
+    return made
