@@ -1,4 +1,4 @@
-"""What `pyptx exec --check` knows of the order of calls: each piece of work with the bytes that it uses, and what waits for it."""
+"""The order of calls for `pyptx exec --check`: each piece of work with the bytes that it uses, and what waits for it."""
 
 from __future__ import annotations
 

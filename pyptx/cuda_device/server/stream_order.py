@@ -183,7 +183,7 @@ class StreamOrder:
     def _checksum(self, ranges: np.ndarray) -> int:
         value = 0
         for start, end in ranges.tolist():
-            value = zlib.crc32(memoryview(self._view(start, end - start)), value)
+            value = zlib.crc32(self._view(start, end - start).tobytes(), value)
         return value
 
     def _compare(self, operation: Operation) -> None:
