@@ -13,6 +13,7 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -24,10 +25,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="update golden files; then read the diff")
 
 
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    mark_all_but_a_sample(items)
     for item in items:
         if " object at 0x" in item.nodeid:  # pytest-xdist compares the ids of its workers
             raise pytest.UsageError(f"{item.nodeid}: the id contains an address; name the parameters with ids=")
+
+
+def mark_all_but_a_sample(items: list[pytest.Item]) -> None:
+    """Mark as `slow` all cases of a function that is `sampled(n)`, except one in n, which a hash of their names picks."""
+    functions: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled") and not item.get_closest_marker("slow"):
+            functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for cases in functions.values():
+        (one_in,) = cases[0].get_closest_marker("sampled").args
+        for item in sorted(cases, key=lambda item: crc32(item.nodeid.encode()))[-(-len(cases) // one_in) :]:
+            item.add_marker(pytest.mark.slow)
 
 
 def pytest_collection_finish() -> None:
@@ -76,6 +91,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not collection_path.name.startswith("test_"):
         return None
     expression, text = config.option.markexpr, collection_path.read_text(encoding="utf-8")
+    text = text.replace("mark.sampled", "mark.slow")
     if re.fullmatch(r"\w+( or \w+)*", expression):
         return not any(f"mark.{name}" in text for name in expression.split(" or ")) or None
     if re.fullmatch(r"not \w+( and not \w+)*", expression):

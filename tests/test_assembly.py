@@ -185,6 +185,7 @@ def test_the_name_and_the_places_are_not_in_the_key():
     assert build(name="other", places=written_here(SAXPY, 3)).key == build().key
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("suffix", ["cubin", "json", "ptx", "sass"])
 def test_a_damaged_cache_is_made_anew(cache, suffix):
     first = build()

@@ -39,6 +39,7 @@ def code(request) -> tuple[SassLine, ...]:
     return compiled(text, request.param)
 
 
+@pytest.mark.sampled(4)
 def test_a_chain_of_multiply_adds_takes_four_cycles_each(code):
     chain = [line for line in code if line.opcode.startswith("FFMA")]
     assert len(chain) == 18

@@ -83,6 +83,7 @@ def test_live_registers_belong_to_what_filled_them():
     assert register_holders(code, 5) == {1: 1, 3: 1}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name, sizes",
     [

@@ -41,6 +41,7 @@ def compiled(target: str) -> tuple[SassLine, ...]:
     return disassemble(assemble(PTX, target=target).data)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", TARGETS)
 def test_constants_have_names_on_every_generation(target):
     lines = compiled(target)

@@ -58,6 +58,7 @@ def kinds(left, right, target: str) -> dict[str, int]:
     return {name: max(pair) for name, pair in counts.items() if any(pair)}
 
 
+@pytest.mark.sampled(4)
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_other_registers_are_renamed(code, seed):
@@ -111,6 +112,7 @@ def swapped(lines: Sequence[SassLine], number: int) -> tuple[SassLine, ...]:
     return (*lines[:number], *pair, *lines[number + 2 :])
 
 
+@pytest.mark.sampled(4)
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_independent_lines_in_another_order_are_rescheduled(code, seed):
@@ -128,6 +130,7 @@ def test_independent_lines_in_another_order_are_rescheduled(code, seed):
         assert found.get("rescheduled") or found.get("renamed")
 
 
+@pytest.mark.sampled(4)
 @settings(max_examples=8, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_one_changed_line_is_the_one_that_is_different(code, seed):

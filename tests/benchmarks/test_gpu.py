@@ -267,6 +267,7 @@ def test_the_report_shows_the_newest_results(tmp_path: Path):
     assert f"| {case.label} | pyptx | 3.20 TB/s | 93.0% | 1.020 x torch | 1000.0 |" in text
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["vector add bfloat16", "sum float32", "grouped matrix product bf16"])
 def test_the_model_takes_the_calls_of_a_case(name: str):
     case = next(case for case in cases.all_cases() if case.name == name)

@@ -52,6 +52,7 @@ def test_unused_records_are_reclaimed(monkeypatch):
     assert [finding.rule for finding in found] == ["data-race"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES[::8], ids=str)
 def test_findings_do_not_depend_on_the_memory_limit(case, monkeypatch):
     """Record numbers are reused all the time."""

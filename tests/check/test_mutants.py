@@ -12,6 +12,7 @@ from check.kernels import CLEAN
 EVERY = 48  # without `slow`, one of this many mutants of the larger kernels is tested
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ALL)
 def test_a_correct_kernel_has_no_findings(name):
     clean = ALL[name]
@@ -24,6 +25,7 @@ def test_all_mutants_of_small_kernels_are_found_except_equivalent_ones(name):
     assert {key for key, _ in missed(name)} == {key for key in EQUIVALENT if key.kernel == name}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_sampled_mutants_of_larger_kernels_are_found(name):
     """One may be missed, so that an example can change before the list of equivalent mutants does."""

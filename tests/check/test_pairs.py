@@ -33,12 +33,14 @@ def wrong(report):
     return [finding for finding in report.findings if finding.rule not in (CONFLICTS, UNCOALESCED)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_a_correct_kernel_has_no_findings(kernel):
     report = kernel.check(random=2)
     assert not wrong(report), report.text()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_mistake_is_found_by_its_rule_at_its_lines(case):
     report = case.kernel.check(case.lines, random=2)

@@ -368,6 +368,7 @@ def test_a_closed_output_pipe_ends_quietly(one: Path):
     assert done.stderr == ""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text, says",
     [

@@ -28,6 +28,7 @@ def test_the_corpus_is_large_and_the_repository_small():
     assert sum(p.stat().st_size for p in FILES) < 8e6
 
 
+@pytest.mark.sampled(3)
 @named
 @pytest.mark.parametrize("path", SAMPLE, ids=lambda p: p.stem)
 def test_a_sample_traces_back_to_the_same_program(path: Path, sugar: bool):

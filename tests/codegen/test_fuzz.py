@@ -105,7 +105,7 @@ def body(draw) -> str:
 
 
 @given(body())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_any_body_traces_back(text: str):
     source = f"{HEADER}{text}\n}}\n"
     module = parse(source)

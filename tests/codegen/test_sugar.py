@@ -117,6 +117,7 @@ def test_the_readable_form(ptx: str, python: list[str]):
         assert line in written, "\n".join(written)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "body",
     [
@@ -236,6 +237,7 @@ def test_a_change_of_machine_code_disables_the_rewrite(monkeypatch: pytest.Monke
     assert not any("with ptx.if_" in line for line in lines(body))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("sugar", [False, True], ids=["plain", "sugar"])
 @pytest.mark.parametrize("path", FOREIGN, ids=lambda path: path.stem)
 def test_foreign_control_flow_keeps_its_machine_code(path: Path, sugar: bool):

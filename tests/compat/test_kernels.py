@@ -55,6 +55,7 @@ def test_the_text_is_the_one_that_was_read(kernel, golden):
     assert {s.mnemonic for s in statements(entry.body) if isinstance(s, Instruction)} >= INSTRUCTIONS[kernel.name]
 
 
+@pytest.mark.sampled(3)
 @each
 def test_it_assembles_without_spills_for_its_architecture(kernel):
     compiled = kernel.compile(**SIZES)

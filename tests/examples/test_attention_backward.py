@@ -25,6 +25,7 @@ def arrays(dtype, batch: int, heads: int, queries: int, keys: int, d: int):
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "schedule", ["late", *(pytest.param(one, marks=pytest.mark.slow) for one in ("eager", "random"))]
 )
@@ -71,6 +72,7 @@ def test_the_reference_is_what_autograd_finds(backward, causal: bool):
         np.testing.assert_allclose(value, wanted.detach().numpy(), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "length, d, options",
     [

@@ -22,6 +22,7 @@ def arrays(dtype, batch: int, heads: int, queries: int, keys: int, d: int):
     return [random.standard_normal((batch, heads, length, d)).astype(NUMPY[dtype]) for length in (queries, keys, keys)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "sizes, options, dtype",

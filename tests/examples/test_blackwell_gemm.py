@@ -14,6 +14,7 @@ def blackwell(example):
     return example("blackwell/gemm")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("schedule", ["eager", "late", "random"])
 @pytest.mark.parametrize(
     "sizes, tiling, dtype, out",
@@ -50,6 +51,7 @@ def test_unsupported_sizes_are_refused_by_name(blackwell, sizes, tiling, message
         blackwell.gemm.compile(M=m, N=n, K=k, **tiling)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("tiling", [{}, {"BN": 64}, {"BM": 128, "BN": 128, "BK": 128, "STAGES": 3}], ids=str)
 def test_it_assembles_without_spills_or_complaints(blackwell, tiling):
     compiled = blackwell.gemm.compile(M=4096, N=4096, K=4096, **tiling)

@@ -55,6 +55,7 @@ def test_no_example_is_left_out():
     assert files == {*EXAMPLES, *OTHERS}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", EXAMPLES)
 def test_every_order_gives_the_same_bits(example, path: str):
     dtype, shapes, options = EXAMPLES[path]

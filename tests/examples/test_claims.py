@@ -117,6 +117,7 @@ def claimed(path: str) -> tuple[int, int, int]:
     )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "path, name, sizes, registers, ctas, mix",
     [pytest.param(*one, id=f"{one[0]}:{one[1]}", marks=marks(one[0])) for one in COSTS],

@@ -71,6 +71,7 @@ def changed_examples(tmp_path: Path, monkeypatch):
         del sys.modules[name]  # before monkeypatch brings back those that were there
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "path, file, wait, shapes, options", WAITS, ids=[f"{path}: {wait.strip()}" for path, _, wait, *_ in WAITS]
 )

@@ -13,6 +13,7 @@ NUMPY = {bf16: ml_dtypes.bfloat16, f16: np.float16, f32: np.float32}
 schedules = pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 
 
+@pytest.mark.sampled(2)
 @schedules
 @pytest.mark.parametrize(
     "sizes, tiling, out",
@@ -116,6 +117,7 @@ def test_unsupported_sizes_are_refused_by_name(example, path: str, sizes, messag
         getattr(example(path), path.rpartition("/")[2]).compile(**sizes)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "path, sizes, instructions",
     [

@@ -20,6 +20,7 @@ def hopper(example):
     return example("hopper/attention")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("schedule", ["eager", "late", "random"])
 @pytest.mark.parametrize(
     "sizes, options, dtype",
@@ -96,6 +97,7 @@ def test_unsupported_sizes_are_refused_by_name(hopper, sizes, options, message: 
         hopper.attention.compile(B=1, H=1, S=queries, T=keys, D=d, **options)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     "d, options",
     [

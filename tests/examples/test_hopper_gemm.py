@@ -48,6 +48,7 @@ def test_unsupported_sizes_are_refused_by_name(hopper, sizes, tiling, message: s
         hopper.gemm.compile(M=m, N=n, K=k, **tiling)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "tiling",
     [{}, {"BN": 128}, {"BM": 256, "BN": 64}, {"BM": 256, "BN": 128}, {"BN": 128, "BK": 128, "STAGES": 3}],

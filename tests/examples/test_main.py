@@ -38,6 +38,7 @@ EVERY = [
 COMPARISONS = {"swiglu": 2, "warp_image": 2, "hopper/convolution": 3}  # of files with more than one
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", EVERY)
 def test_main_checks_arrays_of_every_package(example, path: str, capsys):
     pytest.importorskip("torch")

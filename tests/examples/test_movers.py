@@ -88,6 +88,7 @@ def test_transpose_has_no_bank_conflicts_and_moves_whole_sectors(example, dtype)
     assert counters.global_sectors.sum() == 2 * x.nbytes / 32
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
 def test_they_assemble_without_spills_and_move_sixteen_bytes_at_a_time(example, dtype):
     compiled = [

@@ -68,6 +68,7 @@ def test_no_example_with_tiles_is_left_out():
     assert {name.partition(".")[0] for name in EXAMPLES} == files - {"warp_image"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.transform("PyTorch", "`torch.library.opcheck`", "passed by every example with Tiles")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if "/" in name else ()) for name in EXAMPLES]

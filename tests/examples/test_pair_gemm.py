@@ -14,6 +14,7 @@ def blackwell(example):
     return example("blackwell/pair_gemm")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "sizes, tiling, dtype, out",

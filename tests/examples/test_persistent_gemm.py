@@ -15,6 +15,7 @@ def hopper(example):
     return example("hopper/persistent_gemm")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "sizes, tiling, dtype, out",

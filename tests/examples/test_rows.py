@@ -28,6 +28,7 @@ def close(given, wanted, dtype):
     np.testing.assert_allclose(given.astype(np.float32), wanted, rtol=CLOSE[dtype], atol=CLOSE[dtype])
 
 
+@pytest.mark.sampled(2)
 @types
 @shapes
 @schedules
@@ -39,6 +40,7 @@ def test_softmax_equals_numpy(example, shape, dtype, schedule: str):
     close(y, softmax.reference(x), dtype)
 
 
+@pytest.mark.sampled(3)
 @types
 @pytest.mark.parametrize("columns, cluster", [(3000, 2), (20_001, 4), (70_003, 8)])
 def test_a_row_is_shared_by_a_cluster(example, dtype, columns: int, cluster: int):
@@ -72,6 +74,7 @@ def test_what_ctas_of_a_cluster_send_each_other_is_ordered(example):
         assert "STAS" in opcodes and opcodes.count("MEMBAR.ALL.GPU") == 1, "of one warp"
 
 
+@pytest.mark.sampled(3)
 @types
 @pytest.mark.parametrize("columns", [2049, 9999, pytest.param(50_257, marks=pytest.mark.slow)])
 def test_ragged_rows_are_read_by_sixteen_bytes_and_written_once(example, dtype, columns: int):
@@ -98,6 +101,7 @@ def test_softmax_of_masked_and_of_large_numbers(example, columns: int):
     assert np.isnan(y[4]).all(), "as torch has it"
 
 
+@pytest.mark.sampled(2)
 @types
 @shapes
 @schedules
@@ -109,6 +113,7 @@ def test_layer_norm_equals_numpy(example, shape, dtype, schedule: str):
     close(y, layer_norm.reference(x, weight, bias, 1e-3), dtype)
 
 
+@pytest.mark.sampled(2)
 @types
 @shapes
 @schedules
@@ -143,6 +148,7 @@ def test_cross_entropy_equals_numpy(example, shape, dtype, schedule: str):
     np.testing.assert_allclose(loss, cross_entropy.reference(x, targets), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.sampled(2)
 @types
 @shapes
 @schedules
@@ -171,6 +177,7 @@ def test_the_gradients_of_swiglu_are_those_of_the_function(example):
     np.testing.assert_allclose(given[1], d_y * silu(gate), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("columns", [4096, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("dtype", [f32, bf16], ids=str)
 def test_they_assemble_without_spills_and_read_sixteen_bytes_at_a_time(example, dtype, columns: int):

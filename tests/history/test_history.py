@@ -112,6 +112,7 @@ def test_the_same_again_is_the_same_version_dated_anew(compile_text):
     assert (again.cell, again.cell_source) == ("Cell In[2]", "two")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "change, params",
     [

@@ -12,6 +12,7 @@ FOLDER = Path(__file__).parents[1] / "corpus"
 FILES = sorted(FOLDER.rglob("*.ptx"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", range(8))
 def test_corpus_files_round_trip_byte_for_byte(part):
     check_each(round_trips, ((path.stem, (path,)) for path in FILES[part::8]))

@@ -148,6 +148,7 @@ def meaning(text: str) -> str:
     return re.sub(r"\s", "", repr(normalize_module(parse(text))))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in TEXTS if "dwarf" not in name])
 @pytest.mark.parametrize("share", [0.02, 0.2, 1.0])
 def test_whitespace_and_comments_are_allowed_between_any_two_tokens(name: str, share: float):

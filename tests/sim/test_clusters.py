@@ -143,6 +143,7 @@ def test_multicast_brings_the_same_bytes_to_several_ctas(width):
     runs(body, wanted)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["bulk", "reduce", "st.async", "red.async"])
 def test_data_is_sent_to_the_next_cta(kind):
     send = {

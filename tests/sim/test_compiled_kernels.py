@@ -4,6 +4,7 @@ whether asynchronous operations land at once or as late as they may.
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from sim.compiled import (  # noqa: F401  (they register cases)
 )
 from sim.compiled.case import cases, close
 
-from pyptx import parser, sim
+from pyptx import ir, parser, sim
 
 CORPUS = Path(__file__).resolve().parents[1] / "corpus"
 MANIFEST = json.loads((CORPUS / "manifest.json").read_text())
@@ -44,6 +45,11 @@ def _parameters():
         yield pytest.param(file, entry, name, id=f"{file.removesuffix('.ptx')}:{entry}")
 
 
+@functools.lru_cache(1)  # the entries of a file follow each other
+def _module(file: str) -> ir.Module:
+    return parser.parse((CORPUS / "ptx" / file).read_text())
+
+
 def _run(program: sim.Program, name: str, schedule: str) -> list[str]:
     case = cases()[name]()
     wanted = [(got, np.array(want), tolerance) for got, want, tolerance in case.expected]
@@ -61,9 +67,10 @@ def _run(program: sim.Program, name: str, schedule: str) -> list[str]:
     return [problem for got, want, tolerance in wanted if (problem := close(got, want, tolerance))]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("file, entry, name", list(_parameters()))
 def test_compiled_kernel(file, entry, name):
-    program = sim.load(parser.parse((CORPUS / "ptx" / file).read_text()), entry)
+    program = sim.load(_module(file), entry)
     for schedule in ("eager", "late"):
         assert not _run(program, name, schedule), schedule
 

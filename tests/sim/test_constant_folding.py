@@ -24,6 +24,7 @@ def opcode_of(row: list[str]) -> str:
 APPROXIMATE = ("ex2.", "lg2.", "sin.", "cos.", "rsqrt.approx", "rcp.approx", "sqrt.approx")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("opcode", sorted({opcode_of(row) for row in ROWS}))
 @pytest.mark.parametrize("engine", ["core", "reference"])
 def test_statements_give_what_ptxas_folds_them_to(opcode, engine):

@@ -26,6 +26,7 @@ def _simulated(text: str) -> bool:
     return True
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.syntax)
 def test_a_form_gives_the_same_bits_on_both_engines(form):
     rng = random.Random(form.syntax)

@@ -65,6 +65,7 @@ def exact(op: str, form: Format, mode: str, row: tuple[int, ...]) -> int | None:
     return form.rounded(left[0] + right[0], mode, negative_zero=left[1] if zeros else mode == "rm")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("op, mode, name", ARITHMETIC, ids=[".".join(case) for case in ARITHMETIC])
 def test_arithmetic_rounds_the_exact_result(op, mode, name):
     form, count = FORMATS[name], OPERANDS[op]
@@ -103,6 +104,7 @@ def test_a_narrower_format_rounds_the_exact_value(to, of, mode):
 INTEGERS = ("s32", "u32", "s64", "u64")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("to", ["f16", "f32", "f64"])
 @pytest.mark.parametrize("of", INTEGERS)
@@ -115,6 +117,7 @@ def test_an_integer_becomes_the_nearest_number(of, to, mode):
         assert got == FORMATS[to].rounded(Fraction(value), mode), (hex(bits), hex(got))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", [f"{mode}i" for mode in MODES])
 @pytest.mark.parametrize("to", INTEGERS)
 @pytest.mark.parametrize("of", ["f16", "f32", "f64"])

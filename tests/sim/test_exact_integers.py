@@ -85,6 +85,7 @@ def check(stmt: str, types: list[str], dtype: str, function: Callable[..., int |
     assert not wrong, wrong[:5]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name, t, function", CASES, ids=[case[0] for case in CASES])
 def test_arithmetic(name, t, function):
     divides = name.startswith(("div", "rem"))

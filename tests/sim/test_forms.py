@@ -162,6 +162,7 @@ def _encoded(module: ir.Module):
 TEMPLATED = [f for f in FORMS if f.semantics or f.op.opcode in ("ld", "st", "cvta", "mov")]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("opcode", sorted({form.op.opcode for form in TEMPLATED}))
 def test_sharing_a_template_changes_nothing(opcode, monkeypatch):
     forms = (form for form in TEMPLATED if form.op.opcode == opcode)

@@ -79,6 +79,7 @@ def test_random_lines_agree(seed, strange):
     run(ZEROS + line(draw, 60), draw.choice([64, 40]), seed, strange)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_turns_of_random_length_end_within_fused_steps(seed):
     """A turn ends exactly where it ends in the reference engine, also within a fold and within four multiply-adds."""

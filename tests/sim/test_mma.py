@@ -252,6 +252,7 @@ CASES += [
 KINDS = sorted({(case.k, case.a, case.sparse) for case in CASES})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("tensor_cores", ["fast", "hw"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"k{kind[0]}-{kind[1]}{'-sparse' if kind[2] else ''}")
 def test_forms_multiply_the_matrices_of_the_manual(kind, tensor_cores):
@@ -288,6 +289,7 @@ def multiplies_as_the_manual(case: Case, tensor_cores: str) -> None:
     np.testing.assert_array_equal(d, expected(case, scaled_a, scaled_b, c))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", [Case(next(iter(examples(form)))) for form in FORMS], ids=lambda c: c.text.split()[0])
 @pytest.mark.parametrize("tensor_cores", ["fast", "hw"])
 def test_random_bits_give_the_same_on_both_engines(case, tensor_cores):

@@ -138,6 +138,7 @@ def test_without_satfinite_what_is_too_large_is_nan_or_infinity(case):
     assert beyond > 3
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("op", ["add", "sub", "fma"])
 @pytest.mark.parametrize("target", ["e4m3", "e5m2"])
 def test_sums_with_powers_of_two_from_end_to_end(op, target):

@@ -39,6 +39,7 @@ def _seen(file: str, entry: str, name: str, schedule: str) -> set[str]:
     return {found.rule for found in result.findings} - {"fence-after"}  # compilers leave that fence out
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("file, entry, name", FEW, ids=lambda value: value)
 def test_only_true_findings_in_kernels_of_compilers(file, entry, name):
     assert _seen(file, entry, name, "eager") == FINDINGS.get((file, entry), set())

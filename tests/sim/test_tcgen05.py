@@ -17,6 +17,7 @@ from pyptx.errors import SimulationError
 SOME = [pytest.param(case, marks=() if k % 5 == 0 else pytest.mark.slow) for k, case in enumerate(CASES)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", SOME, ids=str)
 def test_a_form_multiplies_the_matrices_of_the_manual(case):
     number = CASES.index(case)
@@ -38,6 +39,7 @@ TURNED = [
 ] + [("tf32", ("tf32", "tf32", "f32"), 8)]  # of tf32 only with atoms of 32 bytes
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("kind", "types", "chunks"), TURNED, ids=str)
 def test_swizzles_of_mn_major_operands(kind, types, chunks):
     n = 128 if BITS.get(types[1], 8) == 8 else 64  # a row of the widest swizzle
@@ -110,6 +112,7 @@ def test_a_wrong_matrix_descriptor_is_told(word, message):
     told(Machine(np.zeros(2048), np.zeros((128, 64)), code, d=word), message)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("tensor_cores", ["fast", "hw"])
 @pytest.mark.parametrize(
     "name",

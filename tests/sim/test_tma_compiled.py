@@ -53,6 +53,7 @@ def test_matrix_products_of_nvcc_for_hopper(name, threads, schedule):
     np.testing.assert_allclose(c, a.astype(np.float32) @ b.astype(np.float32).T, rtol=1e-5, atol=1e-3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name, columns, threads", [("matmul_map", 64, 128), ("matmul_map_wide", 128, 256)])
 @pytest.mark.parametrize("target", ["sm_90", "sm_120"])

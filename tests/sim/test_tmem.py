@@ -121,6 +121,7 @@ def test_loads_give_the_cells_of_the_figures(shape):
             first += 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", LIMITS)
 def test_stores_put_registers_where_loads_find_them(shape):
     split, some = 31, variants(shape, 32)
@@ -153,6 +154,7 @@ def test_stores_put_registers_where_loads_find_them(shape):
         np.testing.assert_array_equal(out[k].T, want)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "words",
     ["min.f32", "max.f32", "max.abs.f32", "min.NaN.f32", "max.abs.NaN.f32", "min.s32", "max.s32", "min.u32", "max.u32"],
@@ -212,6 +214,7 @@ def unpacked(chunk: bytes, bits: int) -> np.ndarray:
     return np.array([e << 2 if bits == 4 else e for e in elements], np.uint8).view(np.uint32)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("group", [1, 2])
 @pytest.mark.parametrize("expansion", ["", ".b8x16.b6x16_p32", ".b8x16.b4x16_p64"])
 @pytest.mark.parametrize("shape", COPIES)

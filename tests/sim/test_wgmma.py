@@ -236,6 +236,7 @@ def _matrices(rng, case: Case):
     return a, a if stored is None else stored, b, np.round(c), words
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_form_multiplies_the_matrices_of_the_manual(case):
     rng = np.random.default_rng(len(str(case)) + case.n)

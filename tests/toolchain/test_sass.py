@@ -36,6 +36,7 @@ def check_owners(text: str, lines: tuple[SassLine, ...]) -> None:
             assert row.endswith(";") and not row.startswith("."), (line.text, row)
 
 
+@pytest.mark.sampled(3)
 def test_every_instruction_of_the_samples_is_owned(sample):
     lines = lines_of(sample.text, sample.target, options=sample.options)
     check_owners(sample.text, lines)
@@ -43,6 +44,7 @@ def test_every_instruction_of_the_samples_is_owned(sample):
     assert all(line.live is not None and line.live.gpr >= 1 for line in lines)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", [*GENERATIONS, *(pytest.param(t, marks=pytest.mark.slow) for t in RELATIVES)])
 def test_every_target_can_be_read(ptx, target):
     text = ptx["saxpy"].replace(".version 9.0", ".version 9.4")
@@ -102,6 +104,7 @@ def test_no_padding_is_listed(ptx):
     assert not [line for line in lines_of(ptx["saxpy"], "sm_90") if line.opcode == "NOP"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text",
     [

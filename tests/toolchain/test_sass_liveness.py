@@ -47,6 +47,7 @@ def without_calls(lines: Sequence[SassLine]) -> list[SassLine]:
     return [line for line in lines if line.entry not in calling]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name, target", SAMPLES, ids=[name for name, _ in SAMPLES])
 def test_counts_equal_those_of_nvdisasm(name, target, tmp_path):
     cubin = assemble((TESTS / name).read_text(), target=target).data

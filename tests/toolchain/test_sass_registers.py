@@ -53,6 +53,7 @@ def roles_by_nvdisasm(cubin: bytes, folder: Path) -> dict[tuple[str, int], dict[
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name, target", FILES, ids=[name for name, _ in FILES])
 def test_roles_and_widths_are_those_of_nvdisasm(name, target, tmp_path):
     cubin = assemble((TESTS / name).read_text(), target=target).data

@@ -34,6 +34,7 @@ def test_a_kernel_does_the_work_it_is_divided_by(one: CeilingKernel):
     assert getattr(work, kind)[name] == one.amount(BLOCKS * THREADS, WORDS, STEPS) + once, "and what is done once"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("one", KERNELS, ids=lambda one: one.name)
 def test_machine_code_keeps_it_and_spills_nothing(one: CeilingKernel):
     compiled = one.kernel.compile(N=WORDS, BLOCKS=BLOCKS, STEPS=10_000)

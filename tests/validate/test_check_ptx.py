@@ -99,6 +99,7 @@ def test_invalid_text_is_a_diagnostic_not_an_exception(text):
     assert pyptx.check_ptx(text)[0].severity == "error"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("part", range(8))
 def test_compiled_ptx_has_no_errors_and_correct_spans(part):
     check_each(check_compiled, ((path.stem, (path,)) for path in COMPILED[part::8]))

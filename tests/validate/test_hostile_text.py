@@ -37,6 +37,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_a_hostile_text_is_checked_in_bounded_time(text):
     start = time.process_time()

@@ -161,6 +161,7 @@ def spilling(target: str) -> str:
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"])
 def test_spilled_bytes_of_all_rows_equal_the_report_of_ptxas(target):
     made = compiled(spilling("sm_75"), target, options=("--maxrregcount=24",))

@@ -110,6 +110,7 @@ def test_what_is_no_ptx_is_refused_at_its_place():
         pyptx.load("missing.ptx")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", sorted((Path(__file__).parents[1] / "corpus").glob("[nc]*.ptx")), ids=lambda p: p.stem)
 def test_compiler_output_compiles_with_every_instruction_owned(path):
     compiled = pyptx.load(path).compile()
