@@ -40,8 +40,8 @@ def test_the_recorded_detection_rate_is_at_least_98_percent():
 
 
 @pytest.mark.slow
-def test_the_detection_rate_of_a_third_is_at_least_98_percent():
+def test_the_detection_rate_of_a_sixth_is_at_least_98_percent():
     """detection_rate.py tries all mutants, lists the missed ones and updates the numbers."""
-    tried = [key for name in ALL for k, (key, _) in enumerate(keyed(name)) if k % 3 == 0 and key not in EQUIVALENT]
-    lost = [key for name in ALL for key, _ in missed(name, every=3, skip=EQUIVALENT)]
+    tried = [key for name in ALL for k, (key, _) in enumerate(keyed(name)) if k % 6 == 0 and key not in EQUIVALENT]
+    lost = [key for name in ALL for key, _ in missed(name, every=6, skip=EQUIVALENT)]
     assert len(lost) <= 0.02 * len(tried), lost

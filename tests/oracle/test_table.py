@@ -147,7 +147,7 @@ def test_ptxas_and_the_table_agree_on_99_percent_of_mutations(ptxas: Ptxas) -> N
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_ptxas_and_the_table_agree_on_99_percent_of_many_mutations(ptxas: Ptxas, seed: int) -> None:
-    total, wrong = agreement(ptxas, seed, per_example=2)
+    total, wrong = agreement(ptxas, seed, per_example=1)
     assert len(wrong) <= 0.01 * total, "\n".join(wrong[:40])
 
 
@@ -208,8 +208,8 @@ def refusals(statements: list[str], target: str) -> list[str]:
 def test_check_ptx_refuses_unusual_operands_that_ptxas_refuses(ptxas: Ptxas, seed: int) -> None:
     """ptxas accepts much undocumented PTX, so the other direction agrees in only 95 % of the cases."""
     rng, groups = random.Random(seed), defaultdict(list)
-    for example in (e for form in FORMS for e in examples(form) if not e.option):
-        if targets.parse(supporting_target(example)).number >= 75:
+    for number, example in enumerate(e for form in FORMS for e in examples(form) if not e.option):
+        if number % 2 == 0 and targets.parse(supporting_target(example)).number >= 75:
             groups[supporting_target(example)].append(unusual(example.text, rng))
     total, looser, stricter = 0, [], []
     for target, statements in groups.items():
@@ -219,7 +219,7 @@ def test_check_ptx_refuses_unusual_operands_that_ptxas_refuses(ptxas: Ptxas, see
             if bool(theirs) != bool(ours):
                 (looser if theirs else stricter).append(f"{target}: {statement[:200]}  {theirs or ours}")
     print(f"{total} unusual statements: ptxas stricter in {len(looser)}, check_ptx in {len(stricter)}")
-    assert total > 5000
+    assert total > 2500
     assert len(looser) <= 0.004 * total, "\n".join(looser)
     assert len(stricter) <= 0.05 * total, "\n".join(stricter[:40])
 
