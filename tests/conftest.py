@@ -126,6 +126,30 @@ def own_cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]
         yield folder
 
 
+@pytest.fixture(scope="module")
+def machine_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for the machine code that one test of a file hands on to the next."""
+    return tmp_path_factory.mktemp("machine-code")
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, machine_code: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Use a cache folder in which nothing is recorded; code that the file's other tests assembled is in it."""
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    monkeypatch.setenv("PYPTX_CACHE_DIR", str(folder))
+    _link(machine_code, folder)
+    yield folder
+    _link(folder, machine_code)
+
+
+def _link(source: Path, target: Path) -> None:
+    """Link the files of machine code, which are named by their content."""
+    for path in source.iterdir():
+        if path.suffix in (".ptx", ".cubin", ".json", ".sass") and not (target / path.name).exists():
+            os.link(path, target / path.name)
+
+
 @pytest.fixture
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Return an empty store that tuning results are written to during the test."""

@@ -20,9 +20,8 @@ def body(factor: float) -> None:
 
 
 @pytest.fixture(autouse=True)
-def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def two(own_cache: Path) -> None:
     """A history of two versions of the kernel `k`."""
-    monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path))
     for factor in (2.0, 3.0):
         module = module_of({"k": trace(lambda factor=factor: body(factor))}, "sm_90a")
         emitted = emit_lines(module)

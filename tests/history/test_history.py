@@ -42,9 +42,8 @@ def store(pointer, value): ptx.inst.st.global_.f32(ptx.addr(pointer), value)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, own_cache: Path) -> Path:
     """A store for each test."""
-    monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path / "cache"))
     return tmp_path
 
 

@@ -28,9 +28,8 @@ class Ran:
 
 
 @pytest.fixture
-def own_history(tmp_path, monkeypatch) -> None:
+def own_history(own_cache) -> None:
     """A history for the test, empty at first."""
-    monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path / "cache"))
 
 
 @pytest.fixture

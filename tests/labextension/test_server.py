@@ -38,9 +38,8 @@ def twice(a, b):
 
 
 @pytest.fixture
-def versions(tmp_path, monkeypatch):
+def versions(own_cache):
     """Two versions of a kernel, of two notebooks, in a store of their own."""
-    monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path))
     for number, notebook in ((4, "a.ipynb"), (8, "b.ipynb")):
         history.keep(twice.compile(N=number), params={"N": number}, block=twice.block, notebook=notebook)
 
