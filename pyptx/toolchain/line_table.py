@@ -34,7 +34,7 @@ def source_lines(cubin: bytes, *, limit_s: float = TIME_LIMIT_S) -> dict[tuple[s
         return {}
     with workspace() as name:
         (Path(name) / "kernel.cubin").write_bytes(cubin)
-        listing = run_tool("nvdisasm", "-c", "-gi", "kernel.cubin", folder=Path(name), limit_s=limit_s)
+        listing = run_tool("nvdisasm", "-c", "-ndf", "-gi", "kernel.cubin", folder=Path(name), limit_s=limit_s)
     if listing.status:
         raise ToolError(f"nvdisasm refused the cubin (status {listing.status}): {listing.log.strip()}")
     return _read(listing.output)

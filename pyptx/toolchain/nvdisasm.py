@@ -1,4 +1,4 @@
-"""Disassembly of cubins to SASS lines: one run of nvdisasm, which prints encodings and PTX lines.
+"""Disassembly of cubins to SASS lines: a run of nvdisasm that prints encodings and PTX lines.
 
 Live registers are counted here: nvdisasm cannot print them in the same run, each run takes a third of a second, and its
 count takes time in proportion to the square of the size.
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pyptx.errors import ToolError
+from pyptx.toolchain.cubin_info import read_cubin_info
 from pyptx.toolchain.elf import embedded_ptx
-from pyptx.toolchain.process import TIME_LIMIT_S, run_tool, workspace
+from pyptx.toolchain.process import TIME_LIMIT_S, ToolResult, run_tool, workspace
 from pyptx.toolchain.sass import Control, LiveRegisters, SassLine
 from pyptx.toolchain.sass_liveness import count_live_registers
 
@@ -31,6 +32,7 @@ _TABLE = re.compile(r'\(\*"BRANCH_TARGETS ([^"]*)"\*\)')
 _BY_REGISTER = re.compile(r"(?<![\w.])U?R\d+\b")
 _HEADING = re.compile(r"\.(?:entry\s+|func\b\s*(?:\([^)]*\)\s*)?)([\w$%]+)[^{;]*([{;])")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+_MARKED = re.compile(r"\s(?:STL|LDL|BRXU?|JMXU?)\b")
 _INDIRECT = ("BRX", "CALL", "JMX", "RET")
 _MEMORY = {"ATOM", "ATOMG", "CCTL", "LD", "LDG", "LDGSTS", "RED", "ST", "STG"}  # with a descriptor of memory
 _BRANCH = re.compile(r"BRA|BRX|JMP|CALL|BSSY|WARPSYNC|RET|BRXU|JMXU|CALLU")
@@ -53,10 +55,26 @@ def disassemble(cubin: bytes, *, limit_s: float = TIME_LIMIT_S) -> tuple[SassLin
     with workspace() as name:
         folder = Path(name)
         (folder / "kernel.cubin").write_bytes(cubin)
-        listing = run_tool("nvdisasm", "-c", "-hex", "-gp", "kernel.cubin", folder=folder, limit_s=limit_s)
+        listing = _listing(folder, limit_s, marks=_uses_stack(cubin))
     if listing.status:
         raise ToolError(f"nvdisasm refused the cubin (status {listing.status}): {listing.log.strip()}")
     return tuple(line for function in _functions(listing.output) for line in function.lines(openings))
+
+
+def _uses_stack(cubin: bytes) -> bool:
+    return any(resources.stack_bytes for resources in read_cubin_info(cubin).resources.values())
+
+
+def _listing(folder: Path, limit_s: float, *, marks: bool) -> ToolResult:
+    """Run nvdisasm; with marks of spills and of the targets of indirect branches if asked for or if there are any.
+
+    They come from its analysis of the data flow, which is a quarter of its time; without it the listing is the same.
+    """
+    analysis = () if marks else ("-ndf",)
+    listing = run_tool("nvdisasm", "-c", "-hex", "-gp", *analysis, "kernel.cubin", folder=folder, limit_s=limit_s)
+    if analysis and not listing.status and _MARKED.search(listing.output):
+        return _listing(folder, limit_s, marks=True)
+    return listing
 
 
 class _Row(NamedTuple):

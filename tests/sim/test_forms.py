@@ -108,6 +108,7 @@ def tried() -> list[Tried]:
     return found
 
 
+@pytest.mark.slow
 def test_every_form_is_simulated_or_refused_for_a_reason_that_holds(tried):
     strange = [
         f"{one.example.text} {one.refusal}"
@@ -123,6 +124,7 @@ def test_every_form_is_simulated_or_refused_for_a_reason_that_holds(tried):
     ]
 
 
+@pytest.mark.slow
 def test_the_coverage_page_lists_the_refused_forms(tried, request):
     """The counts on the page may be out of date; the refused forms and their reasons are exact."""
     page = "\n".join(coverage.page([(one.example, one.targets, one.refusal) for one in tried])) + "\n"

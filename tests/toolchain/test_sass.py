@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from support.sass import compiled
 
 from pyptx.errors import ToolError
-from pyptx.toolchain import Control, LiveRegisters, SassLine, assemble, disassemble, find
+from pyptx.toolchain import Control, LiveRegisters, SassLine, assemble, disassemble, find, nvdisasm
 from pyptx.toolchain.sass import from_columns, to_columns
 
 GENERATIONS = ["sm_75", "sm_80", "sm_89", "sm_90a", "sm_100f", "sm_103a", "sm_110", "sm_120a"]
@@ -317,3 +318,21 @@ def test_every_instruction_of_any_kernel_is_owned(text, target, level):
         assert line.ptx_line is not None, line
         row = rows[line.ptx_line - 1]
         assert row == "{" if line.added_by_ptxas else (";" in row and not row.startswith(".")), (line.text, row)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "corpus/nvcc_lineinfo.ptx",  # indirect branches
+        pytest.param("corpus/ptx/nvcc/attention.sm_75.ptx", marks=pytest.mark.slow),  # spills
+        pytest.param("corpus/ptx/nvcc/hopper_gemm.sm_90a.ptx", marks=pytest.mark.slow),  # neither
+    ],
+)
+def test_leaving_the_data_flow_analysis_out_changes_nothing(name: str, monkeypatch: pytest.MonkeyPatch):
+    text = (Path(__file__).parents[1] / name).read_text()
+    target = re.search(r"^\s*\.target\s+(sm_\w+)", text, re.MULTILINE)
+    assert target
+    cubin = assemble(text, target=target[1]).data
+    found = disassemble(cubin)
+    monkeypatch.setattr(nvdisasm, "_uses_stack", lambda cubin: True)
+    assert found == disassemble(cubin)

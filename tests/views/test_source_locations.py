@@ -202,9 +202,7 @@ def test_the_source_files_of_a_module_share_a_limit(tmp_path, monkeypatch):
 def test_numbers_and_inlined_calls_beyond_any_compiler_are_harmless():
     huge = located("k.cu", 1).replace(".loc 1 1 5", f".loc 1 {'9' * 5000} 5")
     assert not any(source_places(huge))
-    calls = "".join(
-        f".loc 1 {n + 1} 1, function_name $f, inlined_at 1 {n} 1\nmov.u32 %r1, 1;\n" for n in range(1, 500)
-    )
+    calls = "".join(f".loc 1 {n + 1} 1, function_name $f, inlined_at 1 {n} 1\nmov.u32 %r1, 1;\n" for n in range(1, 500))
     places = source_places(located("k.cu", 1).replace("ret;", f"{calls}ret;"))
     assert max(len(place.stack) for place in places if place) == MAX_DEPTH
 
