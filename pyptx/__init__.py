@@ -17,7 +17,24 @@ from pyptx._notebook import FrontEnd, connect
 from pyptx._version import __version__
 
 if TYPE_CHECKING:  # the names that `__getattr__` loads, for type checkers and editors; a test compares the two
-    from pyptx import errors, history, ir, isa, lib, ptx, reg, sim, smem, spec, specs, triton, tune, types, views
+    from pyptx import (
+        errors,
+        history,
+        ir,
+        isa,
+        ledger,
+        lib,
+        ptx,
+        reg,
+        sim,
+        smem,
+        spec,
+        specs,
+        triton,
+        tune,
+        types,
+        views,
+    )
     from pyptx.benchmarking import Benchmark, benchmark
     from pyptx.compiled import Compiled
     from pyptx.cuda_device.in_process import device
@@ -67,6 +84,7 @@ __all__ = [
     "kernel",
     "LaunchConfig",
     "LaunchError",
+    "ledger",
     "lib",
     "LaunchResult",
     "Layout",
@@ -100,6 +118,7 @@ _MODULES = {
     "history",
     "ir",
     "isa",
+    "ledger",
     "lib",
     "ptx",
     "reg",

@@ -74,6 +74,13 @@ VARIABLES = (
         "cache",
     ),
     Variable(
+        "PYPTX_LEDGER",
+        "a file, such as `perf/ledger.sqlite`",
+        "`ledger.sqlite` in the cache folder",
+        "keep measured times here",
+        "cache",
+    ),
+    Variable(
         "PYPTX_CACHE_BYTES",
         "a size: `500M`, `2G`",
         "1 GiB",
@@ -85,6 +92,13 @@ VARIABLES = (
     _tool("nvdisasm"),
     _tool("cuobjdump"),
     _tool("nvJitLink", "library"),
+    Variable(
+        "PYPTX_NCU",
+        "path of a program",
+        "`ncu` on `PATH`, or of an installed CUDA toolkit",
+        "profile with this `ncu`, and read reports with it",
+        "programs",
+    ),
     Variable(
         "PYPTX_DEVICE_SOCKET",
         "a path",

@@ -9,6 +9,11 @@ def test_gemm(): ...
 
 pytest --pyptx-sarif=found.sarif                            # the findings of all checks, for code review
 pytest --pyptx-triton=sm_90a                                # Triton kernels run on the simulator, under the sanitizer
+
+def test_gemm_is_fast(pyptx_benchmark):
+    pyptx_benchmark(gemm, (a, b))                           # as pyptx.benchmark(gemm, (a, b))
+
+pytest --pyptx-ledger                                       # it fails when gemm got slower than earlier runs of it
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
     from pyptx.check import Report
     from pyptx.triton import simulate
 
-__all__ = ["pyptx_check", "pyptx_sanitize", "pyptx_triton"]
+__all__ = ["pyptx_benchmark", "pyptx_check", "pyptx_sanitize", "pyptx_triton"]
 
 _RESULTS = pytest.StashKey[list[dict[str, Any]]]()  # SARIF logs of the checks in this process
 _LAUNCH = ("grid", "block", "cluster", "smem_bytes", "reachable", "max_steps", "tensor_cores")
@@ -52,6 +57,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="TARGET",
         help="run the Triton kernels of all tests on the simulator, compiled for TARGET such as sm_90a, and fail tests "
         "whose launches have races or other findings",
+    )
+    group.addoption(
+        "--pyptx-ledger",
+        action="store_true",
+        help="keep the times of pyptx_benchmark in the ledger, and fail tests whose kernels got slower than their interval "
+        "allows; without a GPU, modeled times are compared with modeled ones",
+    )
+    group.addoption(
+        "--pyptx-ledger-file",
+        metavar="FILE",
+        type=Path,
+        help="the ledger of --pyptx-ledger; default: PYPTX_LEDGER, else the user's",
+    )
+    group.addoption(
+        "--pyptx-ledger-accept",
+        action="store_true",
+        help="with --pyptx-ledger: later times are compared with those of this run; none fails",
+    )
+    parser.addini(
+        "pyptx_ledger_tolerance",
+        "difference of times beyond their intervals that passes, in percent; default: 2",
+        default="2",
     )
     parser.addini(
         "pyptx_triton_ignore",
@@ -115,6 +142,45 @@ def pyptx_check(pytestconfig: pytest.Config) -> Callable[..., Any]:
         return report
 
     return check
+
+
+@pytest.fixture
+def pyptx_benchmark(pytestconfig: pytest.Config) -> Callable[..., Any]:
+    """Return a function that runs `pyptx.benchmark`; with --pyptx-ledger, it fails if a kernel got slower."""
+
+    def run(kernels: Any, args: Any = (), **options: Any) -> Any:
+        __tracebackhide__ = True
+        from pyptx import benchmark
+
+        result = benchmark(kernels, args, **{"record": False, **options})
+        if pytestconfig.getoption("--pyptx-ledger"):
+            slower = _slower(pytestconfig, result)
+            if slower:
+                pytest.fail("\n".join(slower), pytrace=False)
+        return result
+
+    return run
+
+
+def _slower(config: pytest.Config, result: Any) -> list[str]:
+    """Record the times of a benchmark; return what got slower than the fastest earlier time."""
+    from dataclasses import replace
+
+    from pyptx.ledger import Ledger, Regression, default_ledger
+
+    file, accept = config.getoption("--pyptx-ledger-file"), config.getoption("--pyptx-ledger-accept")
+    ledger = Ledger(file) if file else default_ledger()
+    tolerance = float(config.getini("pyptx_ledger_tolerance")) / 100
+    found = []
+    for one in result.measurements:
+        new = replace(one, source="pytest", accepted=accept)
+        best = ledger.baseline(new)
+        earlier = [other for other in ledger.measurements(new.kernel) if other.series == new.series]
+        new = ledger.record(new)
+        if best is not None and not accept and new.slower_than(best, tolerance):
+            good = [other for other in earlier if not other.slower_than(best, tolerance)]
+            found.append(Regression(best, good[-1], new, new, fixed=False).text())
+    return found
 
 
 @pytest.fixture(autouse=True)

@@ -72,13 +72,14 @@ class Store:
     Args:
         path: the file; it and its folder are made when first needed.
         max_bytes: what `used_bytes` should stay under; whoever adds data takes old data away.
+        steps: SQL of each version of the schema, applied in order; default: that of tuning results and versions.
     """
 
     max_bytes: int
     path: Path
 
-    def __init__(self, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES):
-        self.path, self.max_bytes = Path(path), max_bytes
+    def __init__(self, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES, steps: tuple[str, ...] = _STEPS):
+        self.path, self.max_bytes, self._steps = Path(path), max_bytes, steps
         self._memory: sqlite3.Connection | None = None
         self._lock = threading.RLock()
 
@@ -129,7 +130,7 @@ class Store:
         make_private(self.path.parent)
         connection = sqlite3.connect(self.path, timeout=_BUSY_S, isolation_level=None)
         try:
-            _prepare(connection)
+            _prepare(connection, self._steps)
         except BaseException:
             connection.close()
             raise
@@ -180,7 +181,7 @@ class Store:
             if self._memory is not None:
                 return self._memory
             self._memory = (copied and self._copy()) or _memory()
-            _prepare(self._memory)
+            _prepare(self._memory, self._steps)
         warnings.warn(
             f"the store {self.path} cannot be used ({reason}); results are kept in memory and lost when this process "
             "ends. Set PYPTX_CACHE_DIR to use another folder.",
@@ -213,13 +214,13 @@ def _memory() -> sqlite3.Connection:
     return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
+def _prepare(connection: sqlite3.Connection, steps: tuple[str, ...]) -> None:
     """Configure a connection and migrate the schema."""
     connection.execute(f"PRAGMA busy_timeout = {_BUSY_S * 1000}")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.text_factory = _decode
-    if _schema(connection) == len(_STEPS):
-        if _tables(connection) != _expected_tables():
+    if _schema(connection, steps) == len(steps):
+        if _tables(connection) != _expected_tables(steps):
             raise _DamagedError("its tables are not those of a store")
         return
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")  # effective only before the first table
@@ -234,7 +235,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
                 raise
             time.sleep(0.05)
     connection.execute("BEGIN IMMEDIATE")
-    for number, step in enumerate(_STEPS[_schema(connection) :], _schema(connection) + 1):
+    for number, step in enumerate(steps[_schema(connection, steps) :], _schema(connection, steps) + 1):
         for statement in filter(str.strip, step.split(";")):
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {number}")
@@ -252,17 +253,17 @@ def _tables(connection: sqlite3.Connection) -> frozenset[tuple[str, str]]:
 
 
 @functools.cache
-def _expected_tables() -> frozenset[tuple[str, str]]:
+def _expected_tables(steps: tuple[str, ...]) -> frozenset[tuple[str, str]]:
     with closing(sqlite3.connect(":memory:")) as connection:
-        for step in _STEPS:
+        for step in steps:
             connection.executescript(step)
         return _tables(connection)
 
 
-def _schema(connection: sqlite3.Connection) -> int:
+def _schema(connection: sqlite3.Connection, steps: tuple[str, ...]) -> int:
     found = connection.execute("PRAGMA user_version").fetchone()[0]
-    if found > len(_STEPS):
-        raise _NewerError(f"written by a newer version of pyptx: schema {found}; this version supports {len(_STEPS)}")
+    if found > len(steps):
+        raise _NewerError(f"written by a newer version of pyptx: schema {found}; this version supports {len(steps)}")
     return found
 
 

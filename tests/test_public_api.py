@@ -63,6 +63,7 @@ PUBLIC_MODULES = (
     "pyptx.testing",
     "pyptx.tune",
     "pyptx.benchmarking",
+    "pyptx.ledger",
     "pyptx.profiles",
     "pyptx.views",
     # frameworks

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from pyptx import ledger
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.work.call import bind_call
 from pyptx.benchmarking.candidates import Candidate, candidates_of
 from pyptx.benchmarking.measured import CallTimer, race, summary
 from pyptx.benchmarking.modeled import modeled_rows
 from pyptx.benchmarking.outputs import Comparison, compare_outputs
+from pyptx.benchmarking.recording import measurements_of
 from pyptx.benchmarking.result import Benchmark, BenchmarkRow
 from pyptx.errors import BackendError, PtxError
 from pyptx.jit import JitKernel
@@ -53,6 +55,7 @@ def benchmark(
     device: str | Gpu | None = None,
     precision: float = 0.005,
     rounds: tuple[int, int] = (9, 50),
+    record: bool | str = True,
     **params: Any,
 ) -> Benchmark:
     """Time kernels against each other and against other callables, on the GPU that holds the arrays.
@@ -76,6 +79,7 @@ def benchmark(
         device: the GPU of modeled times, "h200"; None: the usual one of the kernel's target.
         precision: relative half-width of all intervals at which the rounds end.
         rounds: least and most rounds.
+        record: keep the times of kernels in the ledger (`pyptx.ledger`); a text is kept as what recorded them.
         params: template parameters of the kernels.
     Returns:
         The result: .rows, .text(), .to_markdown(), .html(), .to_json(); notebooks show a table.
@@ -110,7 +114,7 @@ def benchmark(
         kind, method = "measured", _MEASURED.format(rounds=conditions["rounds"])
         on, driver = gpu.name, str(BACKEND.driver.version)
     rates = {name: value for name, value in (("flop/s", flops), ("byte/s", dram_bytes)) if value is not None}
-    return Benchmark(
+    result = Benchmark(
         title=f"{candidates[0].name}({_shapes(values)})",
         rows=tuple(_completed(one, rows, compared, rates, values, params) for one in candidates),
         baseline=baseline,
@@ -122,6 +126,9 @@ def benchmark(
         checked=checked,
         date=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     )
+    source = record if isinstance(record, str) else "benchmark"
+    made = measurements_of(result, candidates, values, params, source)
+    return replace(result, measurements=tuple(map(ledger.record, made) if record else made))
 
 
 def _arguments(kernels: Any, args: Any, params: Mapping[str, Any]) -> tuple[Any, ...]:

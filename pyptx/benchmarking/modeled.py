@@ -77,6 +77,7 @@ def _row(candidate: Candidate, found: Prediction) -> BenchmarkRow:
         Median((found.seconds, *found.interval)),
         note="; ".join([found.summary, *(["low confidence"] if found.notes else [])]),
         rates={name: amount / found.seconds for name, amount in work.items() if amount},
+        resolution=found.resolution,
     )
 
 

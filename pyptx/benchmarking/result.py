@@ -9,6 +9,7 @@ from typing import Any
 
 from pyptx.benchmarking import tables
 from pyptx.errors import UnknownNameError
+from pyptx.ledger import Measurement
 from pyptx.tune.statistics import Median
 
 __all__ = ["Benchmark", "BenchmarkRow"]
@@ -36,6 +37,7 @@ class BenchmarkRow:
         note: further information, such as the modeled bottleneck.
         rates: operations and bytes per second, {"flop/s": ..., "byte/s": ...}, where the work is known.
         cubin_hash: hash of the machine code of a kernel, 32 hexadecimal digits.
+        resolution: factor between modeled times up to which their order is uncertain; None for measured times.
     """
 
     name: str
@@ -51,6 +53,7 @@ class BenchmarkRow:
     note: str = ""
     rates: Mapping[str, float] = field(default_factory=dict)
     cubin_hash: str | None = None
+    resolution: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values; times in seconds."""
@@ -68,6 +71,7 @@ class BenchmarkRow:
             "note": self.note,
             "rates": dict(self.rates),
             "cubin_hash": self.cubin_hash,
+            "resolution": self.resolution,
         }
 
 
@@ -86,6 +90,7 @@ class Benchmark:
         conditions: clock, power and temperature as (least, most), and numbers of rounds, repeated and throttled rounds.
         checked: name of the reference of the outputs, or why they were not compared.
         date: UTC, ISO 8601.
+        measurements: of the kernels, as the ledger keeps them.
     """
 
     title: str
@@ -98,6 +103,7 @@ class Benchmark:
     conditions: Mapping[str, Any]
     checked: str
     date: str
+    measurements: tuple[Measurement, ...] = field(default=(), repr=False, compare=False)
 
     def __getitem__(self, name: str) -> BenchmarkRow:
         """Return the row of a candidate.

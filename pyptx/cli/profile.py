@@ -63,7 +63,8 @@ def add(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from pyptx.cli.inputs import launch_of  # late: NumPy takes time to load
+    from pyptx.analysis.work.call import bind_call  # late: NumPy takes time to load
+    from pyptx.cli.inputs import launch_of
     from pyptx.profiles import compare_profile, load_report
     from pyptx.workbench.tools import matched_profile
 
@@ -76,10 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
     with one_line_errors(kernel):
         values, launch = launch_of(kernel, arguments, params)
         report = load_report(arguments.report) if arguments.report else _profiled(arguments, kernel)
-        specialization, compiled = _compiled(kernel, values, launch)
-        matched = matched_profile(report, specialization, compiled)
+        call = bind_call(kernel, *values, **launch)
+        matched = matched_profile(report, call.specialization, call.compiled())
         prediction = kernel.estimate(*values, device=arguments.device, **launch)
         comparison = compare_profile(matched, prediction)
+        _record(matched, call, kernel)
         view = None
         if arguments.code or any(path.suffix == ".html" for path in files):
             view = kernel.view(*values, device=arguments.device, profile=report, **launch)
@@ -96,12 +98,30 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _compiled(kernel: Kernel | Entry, values: list[Any], launch: dict[str, Any]) -> tuple[Any, Any]:
-    """Return the specialization of a launch and its machine code."""
-    from pyptx.analysis.work.call import bind_call
+def _record(matched: Any, call: Any, kernel: Kernel | Entry) -> None:
+    """Keep the duration of a profiled launch in the ledger."""
+    from pyptx import ledger
+    from pyptx.ledger.origins import measurement_of
+    from pyptx.tune.build import code_hash
 
-    call = bind_call(kernel, *values, **launch)
-    return call.specialization, call.compiled()
+    duration = matched.profile.metrics.get("gpu__time_duration.sum")
+    if duration is None or not matched.profile.gpu:
+        return
+    seconds = duration.base
+    one = measurement_of(
+        kernel,
+        call,
+        kind="measured",
+        method="ncu",
+        source="profile",
+        gpu=matched.profile.gpu,
+        seconds=seconds,
+        low=seconds,
+        high=seconds,
+        runs=1,
+        cubin=code_hash(call.compiled().cubin),
+    )
+    ledger.record(one)
 
 
 def _profiled(arguments: argparse.Namespace, kernel: Kernel | Entry) -> Any:

@@ -12,6 +12,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from pyptx import ledger
+from pyptx.analysis.work.call import Call
+from pyptx.ledger.origins import measurement_of
+from pyptx.runtime.cuda.driver import SIMULATED
 from pyptx.tune.background import StopRun
 from pyptx.tune.clusters import processes
 from pyptx.tune.dask_cluster import AnyChild, WorkerLost
@@ -105,6 +109,7 @@ class GpuRunner(Runner):
                 while self._batch(self._gpus):
                     pass
                 self._race_on_any(self._gpus)
+                self._keep_best()
             except (StopRun, SweepStopped):
                 return
             finally:
@@ -284,6 +289,38 @@ class GpuRunner(Runner):
             },
         )
         self.study.update(trial)
+
+    def _keep_best(self) -> None:
+        """Keep the fastest measured configuration in the ledger."""
+        study = self.study
+        environment = study.environment
+        measured = [trial for trial in study.trials if trial.state == "measured" and trial.seconds and trial.interval]
+        if not measured or environment.get("kind") != "measured" or environment["gpu"].endswith(SIMULATED):
+            return
+        best = min(measured, key=lambda trial: trial.seconds or 0.0)
+        assert best.seconds is not None and best.interval is not None, "it is measured"
+        launch = study.problem.launch(best.config, empty=True)
+        about = best.measurement
+        one = measurement_of(
+            study.kernel,
+            Call(launch.specialization, launch.plan, launch.args, tuple(study.options)),
+            kind="measured",
+            method=about.get("mode", "events"),
+            source="tune",
+            gpu=environment["gpu"],
+            driver=environment["driver"],
+            seconds=best.seconds,
+            low=best.interval[0],
+            high=best.interval[1],
+            runs=about.get("n", 0),
+            cubin=best.cubin_hash or "",
+            conditions={
+                name: [about["conditions"][name]]
+                for name in ("clock_hz", "watts", "temperature")
+                if name in about.get("conditions", {})
+            },
+        )
+        ledger.record(one)
 
     def _record(self, trial: Trial, seconds: Median, measurement: dict[str, Any]) -> None:
         trial.state, trial.kind, trial.seconds = "measured", "measured", seconds.value

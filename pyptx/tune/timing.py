@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyptx.jit import JitKernel
@@ -26,11 +26,19 @@ class Timing:
         seconds: the median with its 95 % confidence interval, (value, low, high).
         gpu: the driver's name of the GPU.
         how: the method: "median of 15 runs with a cold L2, by events".
+        mode: "events" or "graph".
+        driver: version of the driver.
+        runs: number of timed runs.
+        conditions: clock, power and temperature as far as known, each as [value].
     """
 
     seconds: Median
     gpu: str
     how: str
+    mode: str = "events"
+    driver: str = ""
+    runs: int = 0
+    conditions: Mapping[str, Any] = field(default_factory=dict)
 
 
 def time_call(
@@ -62,5 +70,8 @@ def time_call(
     gpu.arrays(problem.host_inputs(), None, Tolerance())
     job = Job.of("call", problem.launch({}))
     seconds = median_interval(gpu.sample(job, runs))
-    by = {"events": "by events", "graph": "in graphs"}[gpu.mode("call")]
-    return Timing(seconds, gpu.about()["gpu"], f"median of {runs} runs with a cold L2, {by}")
+    mode, about = gpu.mode("call"), gpu.about()
+    by = {"events": "by events", "graph": "in graphs"}[mode]
+    now = {name: [about[name]] for name in ("clock_hz", "watts", "temperature") if name in about}
+    how = f"median of {runs} runs with a cold L2, {by}"
+    return Timing(seconds, about["gpu"], how, mode, about["driver"], runs, now)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
-from pyptx import history
+from pyptx import history, ledger
 from pyptx.analysis.gpus import Gpu, gpu
 from pyptx.analysis.model.estimate import predict
 from pyptx.analysis.model.prediction import Prediction
@@ -17,11 +17,13 @@ from pyptx.errors import BackendError, ShapeError
 from pyptx.isa import targets
 from pyptx.jit import JitKernel, Launchable
 from pyptx.launch_config import split_launch
+from pyptx.ledger.origins import measurement_of
 from pyptx.runtime.arrays import arrays_of
 from pyptx.runtime.cuda import BACKEND
+from pyptx.tune.build import code_hash
 from pyptx.tune.clusters import selected_machine
 from pyptx.tune.far_timer import timer_on
-from pyptx.tune.timing import time_call
+from pyptx.tune.timing import Timing, time_call
 from pyptx.views.rooflines.elements import Point, levels_of
 from pyptx.views.rooflines.roofline import Roofline
 from pyptx.workbench.tools import linked_view
@@ -63,6 +65,7 @@ def roofline(
     given = {key: value for key, value in params.items() if key not in ("out", "options")}
     with nullcontext() if machine is None else timer_on(machine) as timer:
         timing = time_call(kernel, args, given, ordinal=ordinal, timer=timer)
+    _record(kernel, call, timing, simulated=machine is not None and machine.device()["simulated"])
     seconds, low, high = timing.seconds
     simulated = machine is not None and machine.device()["simulated"]
     where = "" if machine is None else f" of {machine.name}" + (", a simulated GPU" if simulated else "")
@@ -77,6 +80,29 @@ def roofline(
         how=f"{point.how}; {timing.how} on {timing.gpu}{where}",
     )
     return replace(chart, points=(measured, point))
+
+
+def _record(kernel: JitKernel, call: Call, timing: Timing, *, simulated: bool) -> None:
+    """Keep a time in the ledger, unless it is that of a simulated GPU."""
+    if simulated:
+        return
+    value, low, high = timing.seconds
+    one = measurement_of(
+        kernel,
+        call,
+        kind="measured",
+        method=timing.mode,
+        source="roofline",
+        gpu=timing.gpu,
+        seconds=value,
+        low=low,
+        high=high,
+        driver=timing.driver,
+        runs=timing.runs,
+        cubin=code_hash(call.compiled().cubin),
+        conditions=timing.conditions,
+    )
+    ledger.record(one)
 
 
 def _gpu_of(args: Iterable[Any]) -> tuple[str, int] | None:

@@ -52,6 +52,11 @@ class Call:
         """Name of the entry."""
         return self.specialization.title
 
+    @property
+    def problem(self) -> str:
+        """Types and shapes of its arguments: "float32[1024x1024], float32[1024x1024], 7"."""
+        return ", ".join(map(_argument_text, self.args))
+
     def compiled(self) -> Assembly:
         """Return the machine code, assembled once.
 
@@ -79,6 +84,15 @@ class Call:
             smem_bytes=self.plan.smem_bytes,
             reachable=values[len(self.args) :],
         )
+
+
+def _argument_text(arg: Any) -> str:
+    if isinstance(arg, (TensorMap, Texture, Surface)):
+        return type(arg).__name__
+    package = arrays_of(arg)
+    if package is not None:
+        return f"{package.dtype_name(arg)}[{'x'.join(map(str, arg.shape))}]"
+    return str(arg) if isinstance(arg, int | float | np.generic) else type(arg).__name__
 
 
 def bind_call(
