@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any
 
+from pyptx.errors import InputError
+
 __all__ = ["Measurement", "Origin"]
 
 
@@ -109,16 +111,16 @@ class Measurement:
         """Rebuild a measurement from `to_json`.
 
         Raises:
-            ValueError, TypeError, KeyError: the data is not that of a measurement.
+            InputError, ValueError, TypeError, KeyError: the data is not that of a measurement.
         """
         values = {one.name: data[one.name] for one in fields(cls) if one.name in data}
         values["origin"] = Origin(**{name: data["origin"][name] for name in ("commit", "dirty", "version", "file")})
         found = cls(**values)
         numbers = (found.seconds, found.low, found.high, found.at)
         if not all(isinstance(one, int | float) and math.isfinite(one) for one in numbers):
-            raise ValueError("a time is not a number")
+            raise InputError("a time is not a number")
         if not (isinstance(found.params, Mapping) and isinstance(found.conditions, Mapping)):
-            raise TypeError("parameters or conditions are not a mapping")
+            raise InputError("parameters or conditions are not a mapping")
         return found
 
 

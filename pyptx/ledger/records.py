@@ -198,7 +198,7 @@ class Ledger:
         try:
             data = json.loads(text)
             if data["schema"] != "pyptx-ledger" or data["version"] != 1:
-                raise ValueError("it has another schema")
+                raise InputError("it has another schema")
             given = [Measurement.from_json(one) for one in data["measurements"]]
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise InputError(f"{source} is not an export of a ledger: {error}") from error
