@@ -150,7 +150,7 @@ def pyptx_benchmark(pytestconfig: pytest.Config) -> Callable[..., Any]:
 
     def run(kernels: Any, args: Any = (), **options: Any) -> Any:
         __tracebackhide__ = True
-        from pyptx import benchmark
+        from pyptx.benchmarking import benchmark
 
         result = benchmark(kernels, args, **{"record": False, **options})
         if pytestconfig.getoption("--pyptx-ledger"):

@@ -79,7 +79,7 @@ class Measurement:
 
     @property
     def series(self) -> tuple[str, ...]:
-        """What must be equal for two times to be compared: kernel, problem, parameters, GPU, kind and method."""
+        """Key of comparable times: kernel, problem, parameters, GPU, kind and method."""
         params = json.dumps(dict(self.params), sort_keys=True, default=repr)
         return (self.kernel, self.problem, params, self.gpu, self.kind, self.method)
 

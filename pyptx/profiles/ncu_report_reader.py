@@ -5,10 +5,9 @@ Source: Nsight Compute, "Python Report Interface".
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-import ncu_report  # pyright: ignore[reportMissingImports]
 
 from pyptx.errors import InputError
 from pyptx.profiles.metrics import COUNTERS, stall_of
@@ -24,7 +23,7 @@ def read_report(path: Path) -> ProfileReport:
         InputError: the module cannot read the file.
     """
     try:
-        context = ncu_report.load_report(str(path))
+        context = import_module("ncu_report").load_report(str(path))
         actions = [action for group in context for action in group]
     except (RuntimeError, OSError, ValueError) as error:
         raise InputError(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from pyptx.errors import InputError, OptionError
 from pyptx.profiles.csv_pages import parse_csv, read_csv
 from pyptx.profiles.ncu_program import export_page
+from pyptx.profiles.ncu_report_reader import read_report
 from pyptx.profiles.report import ProfileReport
 
 __all__ = ["ProfileSource", "load_report"]
@@ -54,7 +54,7 @@ def _load(path: Path) -> ProfileReport:
     if path.suffix == ".csv":
         return read_csv(path)
     if find_spec("ncu_report") is not None:
-        return import_module("pyptx.profiles.ncu_report_reader").read_report(path)
+        return read_report(path)
     pages = []
     for page in ("source", "raw"):
         try:
