@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pyptx import reg, smem
@@ -82,6 +83,7 @@ class StoreBoxes:
         row: int | Reg,
         column: int | Reg,
         *,
+        outer: Sequence[int | Reg] = (),
         end: Reg | None = None,
         box: int | None = None,
         cache_hint: str | Reg | None = None,
@@ -94,9 +96,11 @@ class StoreBoxes:
 
         Args:
             fragment: of whole boxes: its columns are a multiple of `columns`.
-            to: the array, a matrix whose Tile has `layout=Layout.TMA_128B, tma_box=StoreBoxes.box_of(dtype)`.
+            to: the array, a matrix whose Tile has `layout=Layout.TMA_128B, tma_box=StoreBoxes.box_of(dtype)`, with a 1 for each
+                further dimension before it.
             row, column: of the first element of the tile in the array.
-            end: rows of the array from here on are not written: boxes beyond it are stored row by row.
+            outer: indices of the dimensions before the rows, for an array of more than two.
+            end: for a matrix, rows of the array from here on are not written: boxes beyond it are stored row by row.
             box: 0 or 1, the box to begin with, for stores of single boxes in turns. Default: box 0, after which the
                 next store continues.
             cache_hint: as for `ptx.cp.async_bulk.tensor_2d.store`.
@@ -110,6 +114,8 @@ class StoreBoxes:
                 at=user_place(),
                 hint=f"lib.StoreBoxes(warps, {to.dtype})",
             )
+        if end is not None and outer:
+            raise ShapeError("end= is for matrices; TMA itself writes nothing beyond the array", at=user_place())
         parts = fragment.box_parts(self.dtype, self.rows)
         tid, size = fragment.tid, self.rows * LINE
         lane, warp = tid & 31, tid >> 5
@@ -133,8 +139,9 @@ class StoreBoxes:
                 emit("selp", "u32", limit, 1, 0, row + self.rows <= end)
                 whole = lane < limit
             with if_(whole):
-                cp.async_bulk.tensor_2d.store(
-                    dst=to.tma_desc(), src=own + offset, coord=(first, row), cache_hint=cache_hint
+                copy = getattr(cp.async_bulk, f"tensor_{2 + len(outer)}d")
+                copy.store(
+                    dst=to.tma_desc(), src=own + offset, coord=(first, row, *reversed(outer)), cache_hint=cache_hint
                 )
             cp.async_bulk.commit_group()  # of no store too: the waits count groups
             if end is not None:

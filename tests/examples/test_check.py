@@ -19,6 +19,7 @@ EXAMPLES = {
     "blackwell/gemm": (BF16, GEMM, {"CTAS": 2}),
     "blackwell/pair_gemm": (BF16, [(700, 264), (264, 328)], {"CTAS": 2}),
     "hopper/attention": (BF16, [(1, 1, 300, 128)] * 3, {"CAUSAL": True}),
+    "hopper/persistent_attention": (BF16, [(1, 2, 300, 64), *[(1, 1, 300, 64)] * 2], {"CTAS": 2}),
     "ampere/attention": (BF16, HEADS, {"CAUSAL": True, "STAGES": 3}),
     "blackwell/attention": (BF16, HEADS, {"CAUSAL": True}),
     "rms_norm": (F32, [(3, 4100), (4100,)], {}),

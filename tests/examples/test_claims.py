@@ -51,6 +51,14 @@ COSTS = [
     ("hopper/convolution", "convolution", CONV, 168, 1, {"HGMMA": 8, "UTMALDG": 3, "STSM": 16, "UTMASTG": 4}),
     ("hopper/attention", "attention", HEADS, 128, 1, {"HGMMA": 32, "MUFU": 128, "UTMALDG": 6, "UTMASTG": 2}),
     (
+        "hopper/persistent_attention",
+        "persistent_attention",
+        {"B": 2, "H": 32, "HK": 8, "S": 4096, "D": 128},
+        168,
+        1,
+        {"HGMMA": 32, "MUFU": 128, "UTMALDG": 6, "STSM": 8, "UTMASTG": 2},
+    ),
+    (
         "hopper/attention_backward",
         "attention_backward",
         BACK,

@@ -28,6 +28,7 @@ EVERY = [
     "hopper/grouped_gemm",
     "hopper/convolution",
     "hopper/attention",
+    "hopper/persistent_attention",
     "hopper/attention_backward",
     "blackwell/gemm",
     "blackwell/pair_gemm",

@@ -50,6 +50,7 @@ EXAMPLES = {
         {"P": 3, "Q": 3, "PAD": 0, "CTAS": 1},
     ),
     "hopper/attention": (HEADS, {}),
+    "hopper/persistent_attention": ({"B": 1, "H": 2, "HK": 1, "S": 16, "D": 64}, {"CTAS": 1}),
     "hopper/attention_backward": ({**HEADS, "SP": 128}, {"CLUSTER": 1}),
     "blackwell/gemm": ({"M": 8, "N": 8, "K": 8}, {"CTAS": 1}),
     "blackwell/pair_gemm": ({"M": 8, "N": 8, "K": 8}, {"CTAS": 2}),

@@ -270,6 +270,11 @@ def gemm(arrays: Arrays, M: int, N: int, K: int, **options: Any) -> Problem:
     candidates = {
         name: lambda kernel=kernel: kernel(a, b, **known(kernel, options)) for name, kernel in kernels.items()
     }
+    stream_k = example("hopper/stream_k_gemm")
+    kernels["pyptx, Hopper stream-K"] = divided = stream_k.stream_k_gemm_of(bf16, bf16)
+    candidates["pyptx, Hopper stream-K"] = lambda: stream_k.multiply(
+        a, b, ctas=options.get("CTAS", 132), function=divided
+    )
     return Problem(
         {**candidates, "cuBLAS (torch.matmul)": lambda: a @ b, **triton_of("gemm", arrays, a, b)},
         kernels,
@@ -418,6 +423,26 @@ def attention(arrays: Arrays, B: int, H: int, S: int, D: int, causal: bool, **op
     )
 
 
+def grouped_attention(arrays: Arrays, B: int, H: int, HK: int, S: int, D: int, **options: Any) -> Problem:
+    q, k, v = (arrays.normal(B, heads, S, D) for heads in (H, HK, HK))
+    kernel, sdpa = (
+        example("hopper/persistent_attention").persistent_attention_of(bf16),
+        arrays.torch.nn.functional.scaled_dot_product_attention,
+    )
+
+    def theirs(*given: Any) -> Any:
+        return sdpa(*given, is_causal=True, enable_gqa=True)
+
+    return Problem(
+        {"pyptx, persistent": lambda: kernel(q, k, v, **options), **sdpa_of(arrays, lambda: theirs(q, k, v))},
+        {"pyptx, persistent": kernel},
+        lambda: theirs(q.float(), k.float(), v.float()),
+        2e-2,
+        2 * B * H * S * S * D,
+        ("wgmma", "bf16"),
+    )
+
+
 def sdpa_of(arrays: Arrays, work: Callable[[], Any]) -> dict[str, Callable[[], Any]]:
     """torch's attention as it chooses itself, and by each of its two fast ways."""
     found = {"torch SDPA": work}
@@ -557,6 +582,13 @@ def all_cases() -> Iterator[Case]:
                 {"B": 1, "H": 2048 // D, "S": 16384, "D": D, "causal": causal},
                 {"B": 1, "H": 1, "S": 130, "D": D, "causal": causal},
             )
+    yield Case(
+        "causal attention bf16, grouped queries",
+        grouped_attention,
+        {"B": 2, "H": 32, "HK": 8, "S": 8192, "D": 128},
+        {"B": 1, "H": 4, "HK": 2, "S": 200, "D": 64},
+        few,
+    )
     for causal in (False, True):
         yield Case(
             "attention backward bf16",

@@ -67,7 +67,7 @@ def recorded(arrays: Empty) -> Iterator[list[Call]]:
         sizes = dict(params)
         for tile, array in zip(kernel.in_specs, given, strict=True):
             sizes |= tile.extract_env(array.shape)
-        names = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}
+        names = {"f32": "float32", "bf16": "bfloat16", "f16": "float16", "u32": "int32"}
         results = tuple(
             arrays.normal(*tile.resolve_shape(sizes), dtype=names[tile.dtype.name]) for tile in kernel.out_specs
         )
