@@ -18,6 +18,7 @@ from pyptx.cli.kernels import (
     parameters,
 )
 from pyptx.kernel import Kernel
+from pyptx.runtime import selected_address
 
 __all__ = ["add", "run"]
 
@@ -39,7 +40,12 @@ def add(subparsers: Any) -> None:
     )
     add_kernel_arguments(command)
     add_launch_arguments(command)
-    command.add_argument("--backend", choices=("sim", "cuda"), default="sim", help="default: sim, the simulator")
+    command.add_argument(
+        "--backend",
+        metavar="BACKEND",
+        default=selected_address() or "sim",
+        help="sim, cuda, or another machine, ssh://user@host; default: the machine of PYPTX_BACKEND, else sim, the simulator",
+    )
     command.add_argument(
         "--schedule",
         choices=("eager", "late", "random"),
@@ -64,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError("--arch is not supported: a kernel is run for its own target")
     settings: dict[str, Any] = {"seed": arguments.seed} if arguments.backend == "sim" else {}
     if arguments.schedule:
-        if arguments.backend != "sim":
+        if arguments.backend == "cuda":
             raise CommandError("--schedule applies to the simulator only")
         settings["schedule"] = arguments.schedule
     wanted = array_file(arguments.expect, "--expect") if arguments.expect else None
@@ -90,6 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
     facts = {
         "kernel": kernel.name,
         "backend": result.backend,
+        "host": result.host,
+        "gpu": result.conditions.get("gpu"),
         "seconds": result.seconds,
         "outputs": {name: _facts(array) for name, array in outputs.items()},
         "counters": _totals(result.counters),
@@ -146,6 +154,8 @@ def _totals(counters: Any) -> dict[str, int] | None:
 def _text(facts: dict[str, Any]) -> str:
     time = "" if facts["seconds"] is None else f" in {1e3 * facts['seconds']:.3g} ms"
     where = {"sim": "the simulator", "cuda": "the GPU"}[facts["backend"]]
+    if facts["host"]:
+        where += f" of {facts['host']}" + (f", {facts['gpu']}" if facts["backend"] == "cuda" else "")
     lines = [f"{facts['kernel']} ran on {where}{time}"]
     for name, output in facts["outputs"].items():
         about = "".join(f"  {what} {output[what]:.6g}" for what in ("mean", "min", "max") if what in output)

@@ -93,7 +93,11 @@ def add(subparsers: Any) -> None:
     command.add_argument(
         "--workers", metavar="N", type=int, help="number of worker processes; default: the number of CPUs"
     )
-    command.add_argument("--cluster", metavar="ADDRESS", help="address of a Dask scheduler whose workers run the study")
+    command.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="where the study runs: another machine, ssh://user@host, or a Dask scheduler, tcp://host:8786",
+    )
     command.add_argument("--seed", metavar="N", type=int, default=0, help="seed of random inputs and orders")
     command.add_argument("--again", action="store_true", help="ignore stored results of earlier runs")
     add_output_argument(command, "write all results: .csv, or .json (Kernel Tuner's T4)")

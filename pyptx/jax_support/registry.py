@@ -18,7 +18,7 @@ from pyptx.errors import BackendError, PtxError
 from pyptx.jax_support import frame as ffi
 from pyptx.jax_support.records import Call, Records
 from pyptx.jax_support.shim import Shim
-from pyptx.runtime import runtime_for
+from pyptx.runtime import runtime_for, selected_address
 from pyptx.runtime.cuda import BACKEND
 from pyptx.runtime.identity import resolve
 from pyptx.specs import unify_envs
@@ -230,7 +230,7 @@ def _run(frame: ffi.CallFrame) -> None:
     call = call_of(ffi.scalar_attribute(frame, "cubin_handle"), ffi.text_attribute(frame, "kernel"))
     inputs = list(ffi.arrays(frame.args, writeable=False))[: len(call.kernel.in_specs)]
     outputs = list(ffi.arrays(frame.rets, writeable=True))
-    runtime = runtime_for(inputs, "sim")
+    runtime = runtime_for(inputs, selected_address() or "sim")
     if call.batched:
         call.kernel.batch_launcher.run(runtime, inputs, call.batched, call.params, outputs)
     else:

@@ -87,9 +87,8 @@ class RemoteBackend:
             BackendError: it has no such device.
         """
         about = self.far.about()
-        simulated = " (simulated)" if about.get("simulated") else ""
-        driver = f", driver {about['driver']}" if "driver" in about else ""
-        return f"{self.name}: {about['name']}{simulated}{driver}"
+        driver = f", driver for CUDA {about['cuda']}" if "cuda" in about else ""
+        return f"{self.name}: {about['name']}{driver}"
 
     def device(self) -> Mapping[str, Any]:
         """Return the description of its device, see `launches.Device`."""

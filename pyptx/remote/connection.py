@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import atexit
 import json
+import os
+import queue
 import subprocess
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +19,7 @@ from pyptx.errors import InputError, PtxError, RemoteError
 from pyptx.remote import ssh
 from pyptx.remote.address import Address
 from pyptx.remote.codec import Decoder, Encoder
-from pyptx.remote.framing import Stream
+from pyptx.remote.framing import Bytes, Stream
 from pyptx.remote.parts import LEAST_KEPT
 from pyptx.remote.protocol import PROTOCOL, build
 
@@ -87,7 +89,9 @@ class Connection:
         self._hearing.start()
         self.about = self._greet()
         self.stream = Stream(self._process.stdout, self._process.stdin)  # pyright: ignore[reportArgumentType]
+        self._outbox: queue.SimpleQueue[tuple[Mapping[str, Any], Sequence[Bytes]] | None] = queue.SimpleQueue()
         threading.Thread(target=self._receive, daemon=True).start()
+        threading.Thread(target=self._transmit, daemon=True).start()
         self._warn_of_other_build()
 
     # requests ---------------------------------------------------------------------------------------------------------
@@ -107,18 +111,15 @@ class Connection:
         unknown = [name for name in encoder.parts if name not in self.known]
         large = [name for name in unknown if encoder.parts[name].nbytes >= LEAST_KEPT]
         if large:
-            reply = self._send({"op": "missing", "parts": large}, {})
+            reply = self._send({"op": "missing", "names": large}, {})
             reply.wait()
-            self.known.update(set(large) - set(reply.message["parts"]))
+            self.known.update(set(large) - set(reply.message["names"]))
         wanted = {name: encoder.parts[name] for name in unknown if name not in self.known}
         return self._send({**message, "value": tree}, wanted, on_wait)
 
     def tell(self, message: Mapping[str, Any]) -> None:
         """Send a message that has no answer."""
-        try:
-            self.stream.send(message)
-        except (OSError, ValueError):
-            raise self._lost() from None
+        self._outbox.put((message, ()))
 
     def decoded(self, reply: Reply) -> Any:
         """Return the value of a reply.
@@ -138,15 +139,7 @@ class Connection:
             self._last += 1
             number = self._last
             self._replies[number] = reply
-        try:
-            self.stream.send(
-                {**message, "id": number, "parts": list(parts)}
-                if parts or "value" in message
-                else {**message, "id": number},
-                list(parts.values()),
-            )
-        except (OSError, ValueError):
-            raise self._lost() from None
+        self._outbox.put(({**message, "id": number, "parts": list(parts)}, list(parts.values())))
         self.known.update(parts)
         return reply
 
@@ -160,6 +153,7 @@ class Connection:
     def close(self) -> None:
         """End the connection, and everything that runs for it on the far side."""
         self._fail(RemoteError(f"the connection to {self.address} was closed"))
+        self._outbox.put(None)
         with suppress(OSError):
             self._process.stdin.close()  # pyright: ignore[reportOptionalMemberAccess]
         try:
@@ -207,6 +201,15 @@ class Connection:
             if getattr(self, "about", None) is not None and self._error is None:
                 print(text, file=sys.stderr)
 
+    def _transmit(self) -> None:
+        """Send what is in the outbox, in a thread of its own: Ctrl-C must not cut a frame."""
+        while (frame := self._outbox.get()) is not None:
+            try:
+                self.stream.send(*frame)
+            except (OSError, ValueError):  # closed by either side
+                self._lost()
+                return
+
     def _receive(self) -> None:
         try:
             while True:
@@ -247,6 +250,7 @@ class Connection:
 
 
 _open: dict[str, Connection] = {}
+os.register_at_fork(after_in_child=_open.clear)  # the connections are those of the parent
 _open_lock = threading.Lock()
 
 

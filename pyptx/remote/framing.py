@@ -20,6 +20,7 @@ _PART = struct.Struct("!QQ")  # bytes of a part, and as transferred; equal if it
 _MAX_MESSAGE, _MAX_PARTS, _MAX_PART = 1 << 28, 1 << 16, 1 << 38
 _SAMPLE = 1 << 16
 _LEAST = 128  # smaller parts are not compressed
+_WORTH = 0.85  # compression must leave less of a sample
 _LEVEL = 1  # the fastest: networks are slow, but not that slow
 _PIECE = 1 << 20
 
@@ -100,7 +101,7 @@ class Stream:
 
 def _compressed(data: memoryview) -> Bytes:
     """Return the data compressed, or as it is if a sample of it does not become smaller."""
-    if len(data) < _LEAST or len(zlib.compress(data[:_SAMPLE], _LEVEL)) > 0.95 * len(data[:_SAMPLE]):
+    if len(data) < _LEAST or len(zlib.compress(data[:_SAMPLE], _LEVEL)) > _WORTH * len(data[:_SAMPLE]):
         return data
     found = zlib.compress(data, _LEVEL)
     return found if len(found) < len(data) else data

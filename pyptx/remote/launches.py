@@ -20,6 +20,7 @@ from pyptx.parser import parse
 from pyptx.remote.memory import restored
 from pyptx.runtime import backend_of
 from pyptx.runtime.arrays import Backend
+from pyptx.runtime.cuda.driver import version_text
 
 __all__ = ["Device", "Launches", "gpus"]
 
@@ -33,7 +34,7 @@ class Device:
     Args:
         name: "cuda:1", "sim", a GPU of the table, which is simulated, or "" for the first GPU, else the simulator.
     Attributes:
-        about: {"backend", "name", "queue"}, and of GPUs "ordinal", "target", "driver", "simulated".
+        about: {"backend", "name", "queue"}, and of GPUs "ordinal", "target", "driver", "cuda", "simulated".
     Raises:
         OptionError, BackendError: there is no such device.
     """
@@ -66,17 +67,18 @@ class Device:
         return {
             "backend": "cuda",
             "name": found.name,
-            "queue": f"GPU {uuid[:8]}" if self._simulated is None else f"simulated {found.name}",
+            "queue": found.name if found.is_simulated else f"{found.name} {uuid[:8]}",
             "ordinal": self.ordinal,
             "target": f"sm_{found.target.number}",
             "driver": str(driver.version),
+            "cuda": version_text(driver.version),
             "uuid": uuid,
-            "simulated": self._simulated is not None,
+            "simulated": found.is_simulated,
         }
 
     def conditions(self) -> dict[str, Any]:
         """Return clock, temperature and power of the GPU; empty for a simulated one."""
-        if self.backend_name != "cuda" or self._simulated is not None:
+        if self.backend_name != "cuda" or self.about["simulated"]:
             return {}
         from pyptx.tune.nvml import Conditions
 

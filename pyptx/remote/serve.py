@@ -66,7 +66,7 @@ class Server:
             self._store.put(part)
         match message.get("op"):
             case "missing":
-                self._stream.send({"id": message["id"], "parts": self._store.missing(message["parts"])})
+                self._stream.send({"id": message["id"], "names": self._store.missing(message["names"])})
             case "status":
                 queue = message.get("queue")
                 about = {"queue": DeviceQueue(queue).holders() if isinstance(queue, str) else []}

@@ -35,6 +35,7 @@ folder="$HOME/{environment}"
 mkdir -p "$(dirname "$folder")"
 {receive}
 [ -x "$folder/bin/python" ] && "$folder/bin/python" -c '' 2>/dev/null || "$found" -m venv "$folder" || exit {no_venv}
+{removal}
 "$folder/bin/python" -m pip install --quiet --disable-pip-version-check {what}
 {clean}
 """
@@ -56,11 +57,13 @@ def install(address: Address, source: Path | None = None, report: Callable[[str]
     with tempfile.TemporaryDirectory() as folder:
         sent = None if source is None else _distribution(source, Path(folder), report)
         if sent is None:
-            what, receive, clean = f"pyptx-workbench=={__version__}", "", ""
+            what, receive, clean, removal = f"pyptx-workbench=={__version__}", "", "", ""
         else:
             there = f'"$HOME/.local/share/pyptx/"{shlex.quote(sent.name)}'
-            what, receive, clean = f"--upgrade {there}", f"cat > {there}", f"rm {there}"
-            what += f' && "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall {there}'
+            what, receive, clean = there, f"cat > {there}", f"rm {there}"
+            removal = (
+                '"$folder/bin/python" -m pip uninstall --quiet --yes pyptx-workbench'  # its version may be the same
+            )
         report(f"{address}: installing " + (f"pyptx {__version__}" if sent is None else sent.name))
         candidates = shlex.quote(address.python) if address.python else _PYTHONS
         script = _INSTALL.format(
@@ -69,6 +72,7 @@ def install(address: Address, source: Path | None = None, report: Callable[[str]
             receive=receive,
             no_venv=_NO_VENV,
             what=what,
+            removal=removal,
             clean=clean,
         )
         _run(address, script, sent)

@@ -46,8 +46,7 @@ def status(address: Address) -> dict[str, Any]:
 def text(found: dict[str, Any]) -> str:
     """Return a status as lines for a terminal."""
     device = found["device"]
-    about = device["name"] + (" (simulated)" if device.get("simulated") else "")
-    more = [f"driver {device['driver']}"] if "driver" in device else []
+    more = [f"driver for CUDA {device['cuda']}"] if "cuda" in device else []
     now = found["conditions"]
     more += [f"{now['clock_hz'] / 1e6:.0f} MHz"] if "clock_hz" in now else []
     more += [f"{now['watts']:.0f} W"] if "watts" in now else []
@@ -57,7 +56,7 @@ def text(found: dict[str, Any]) -> str:
         f"  host    {found['host']}, {found['cpus']} CPUs",
         f"  python  {found['python']}, {found['executable']}",
         f"  pyptx   {found['pyptx']}",
-        f"  device  {', '.join([about, *more])}",
+        f"  device  {', '.join([device['name'], *more])}",
     ]
     lines += [f"  gpus    {', '.join(found['gpus'])}"] if found["gpus"] else []
     lines += [f"  queue   {'; then '.join(found['queue']) or 'free'}"] if device["queue"] else []

@@ -24,6 +24,7 @@ __all__ = [
     "dim3",
     "options",
     "runtime_for",
+    "selected_address",
     "use",
 ]
 
@@ -80,6 +81,12 @@ class use:
 def chosen() -> tuple[str | None, Mapping[str, Any]]:
     """Return backend and options of the innermost `use`, else the backend that PYPTX_BACKEND named on import, or None."""
     return _chosen[-1] if _chosen else _DEFAULT
+
+
+def selected_address() -> str | None:
+    """Return the address of the machine that `use` or PYPTX_BACKEND selects; None if it is this one."""
+    name, _ = chosen()
+    return name if name is not None and "://" in name else None
 
 
 def options() -> Mapping[str, Any]:

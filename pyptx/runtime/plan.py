@@ -78,6 +78,6 @@ class LaunchResult:
         where = {"sim": "simulated", "cuda": "ran on the GPU"}.get(self.backend, self.backend)
         took = "" if self.seconds is None else f" in {self.seconds * 1e3:.3g} ms"
         if self.host is not None:
-            simulated = f", simulated {self.conditions.get('gpu')}" if self.conditions.get("simulated") else ""
+            simulated = f", {self.conditions.get('gpu')}" if self.conditions.get("simulated") else ""
             where += f" of {self.host}{simulated}" if self.backend == "cuda" else f" on {self.host}"
         return where + took + (f", {len(self.findings)} findings of the sanitizer" if self.findings else "")

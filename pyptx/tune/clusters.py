@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from pyptx.runtime import Runtime, backend_of, chosen
+from pyptx.runtime import Runtime, backend_of, selected_address
 from pyptx.tune.dask_cluster import AnyChild, dask_children
 from pyptx.tune.isolation import children
 
@@ -49,8 +49,8 @@ def machine_of(cluster: Any, runtime: Runtime) -> OtherMachine | None:
 
 def selected_machine() -> OtherMachine | None:
     """Return the machine that `pyptx.use` or PYPTX_BACKEND selects; None if it is this one."""
-    name, _ = chosen()
-    return None if name is None or "://" not in name else _machine(backend_of(name))
+    name = selected_address()
+    return None if name is None else _machine(backend_of(name))
 
 
 def processes(

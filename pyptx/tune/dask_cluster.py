@@ -125,7 +125,7 @@ class DaskChild:
         self._stopping.set()
         with suppress(Exception):  # as in `end`
             if self._is_present():
-                self.client.run(_end, self.name, workers=[self.address], wait=False, on_error="ignore")
+                self.client.run(_end, self.name, workers=[self.address], on_error="ignore")
 
     def allow(self) -> None:
         self._stopping.clear()

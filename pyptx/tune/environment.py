@@ -37,8 +37,7 @@ def study_key(
     """
     if machine is not None and machine.measures:
         about = machine.device()
-        simulated = {"simulated": "true"} if about.get("simulated") else {}
-        return Key(problem.key(), {**measured_environment(about["name"], about["driver"], options), **simulated})
+        return Key(problem.key(), measured_environment(about["name"], about["driver"], options))
     if problem.runtime.name == "cuda" and cluster is not None:
         with dask_children(cluster) as workers:
             about = workers[0].ask("gpu", workers[0].ordinal, {}, limit_s=_START_S)

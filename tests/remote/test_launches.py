@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 from support.sshd import Sshd
-from tune.kernels import double
+from tune.kernels import double, tiled
 
 import pyptx
 from pyptx.errors import ArgumentTypeError, RemoteError, SimulationError
@@ -159,7 +159,7 @@ def test_a_simulated_gpu_there_runs_machine_code_assembled_here(server: Sshd):
         y = kernel(X)
     run = kernel.last_run
     assert np.array_equal(y, 2 * X) and run.backend == "cuda" and run.seconds > 0
-    assert "H200" in repr(chosen) and "simulated" in repr(chosen) and "simulated NVIDIA H200" in repr(run)
+    assert "H200" in repr(chosen) and "simulated" in repr(chosen) and "H200 SXM (simulated by pyptx)" in repr(run)
     assert run.conditions["simulated"] and run.conditions["driver"]
 
 
@@ -183,3 +183,19 @@ def test_a_lost_connection_is_named_and_the_next_launch_connects_again(server: S
         with pytest.raises(RemoteError, match=r"the connection to ssh://far.* was lost(.|\n)*hint: the next launch"):
             entry.launch(1, 1, out)
         assert np.array_equal(double()(X), 2 * X)
+
+
+def test_a_kernel_with_tensor_maps_runs_there(far: str):
+    kernel, x = tiled(), np.ones((128, 64), np.float32)
+    with pyptx.use(far):
+        assert kernel(x)[0] == 1.0 and kernel(x)[0] == 1.0
+
+
+def test_calls_that_jax_records_run_there(far: str):
+    jax = pytest.importorskip("jax")
+    kernel = double()
+    call = jax.jit(lambda x: kernel(x) + 1)
+    with pyptx.use(far):
+        y = np.asarray(call(X))
+        assert kernel.last_run.host == backend_at(far).name
+    assert np.array_equal(y, 2 * X + 1) and np.array_equal(np.asarray(call(X)), y) and kernel.last_run.host is None

@@ -22,12 +22,12 @@ X = np.arange(256, dtype=np.float32)
 
 
 def test_a_sweep_runs_there_and_gives_the_results_of_this_machine(server: Sshd):
-    space = Space(PER=[1, 2], FAULT=["none", "wrong", "address"])
+    space = Space(PER=[2], FAULT=["none", "wrong", "address"])
     with pyptx.use(server.address(device="sim")):
         there = Study(double(), space, X, reference=twice, workers=2, resume=False).run()
     here = Study(double(), space, X, reference=twice, workers=2, resume=False).run()
     assert there.machine is not None and here.machine is None
-    assert there.counts() == here.counts() == {"modeled": 2, "wrong": 2, "failed": 2}
+    assert there.counts() == here.counts() == {"modeled": 1, "wrong": 1, "failed": 1}
     assert [(t.seconds, t.fault, t.interval) for t in there.trials] == [
         (t.seconds, t.fault, t.interval) for t in here.trials
     ]
@@ -35,7 +35,7 @@ def test_a_sweep_runs_there_and_gives_the_results_of_this_machine(server: Sshd):
 
 
 def test_a_sweep_whose_connection_is_lost_keeps_its_trials_and_resumes(server: Sshd):
-    space = Space(PER=[1, 2, 4], FAULT=["none", "loop"])
+    space = Space(PER=[1, 2], FAULT=["none", "loop"])
     study = Study(double(), space, X, reference=twice, workers=1, limit_s=300, cluster=server.address(device="sim"))
 
     def cut() -> None:
@@ -50,19 +50,19 @@ def test_a_sweep_whose_connection_is_lost_keeps_its_trials_and_resumes(server: S
         study.run()
     thread.join()
     done = [trial.key for trial in study.trials if trial.done]
-    assert done and len(done) < 6 and study.state == "failed"
-    study.limit_s = 3
+    assert done and len(done) < 4 and study.state == "failed"
+    study.limit_s = 1
     study.run()
-    assert study.counts() == {"modeled": 3, "failed": 3}
-    again = Study(double(), space, X, reference=twice, limit_s=3, cluster=server.address(device="sim"))
+    assert study.counts() == {"modeled": 2, "failed": 2}
+    again = Study(double(), space, X, reference=twice, limit_s=1, cluster=server.address(device="sim"))
     assert all(trial.done for trial in again.trials if trial.config["FAULT"] == "none")
 
 
 def test_times_of_a_gpu_there_are_taken_there_and_said_to_be_simulated(server: Sshd):
     with pyptx.use(server.address(device="h200")):
-        study = Study(double(), Space(PER=[1, 2]), X, reference=twice, resume=False).run()
-        assert study.on_gpu and study.counts() == {"measured": 2}
-        assert "simulated" in study.notes[0] and study.environment["simulated"] == "true"
+        study = Study(double(), Space(PER=[2]), X, reference=twice, resume=False).run()
+        assert study.on_gpu and study.counts() == {"measured": 1}
+        assert "simulated" in study.notes[0] and "simulated" in study.environment["gpu"]
         chart = double().roofline(np.zeros(1 << 16, np.float32))
     assert len(chart.points) == 2 and "a simulated GPU" in chart.points[0].how and chart.points[0].kind == "modeled"
 
