@@ -212,6 +212,10 @@ def _who(access: Access | None, seen: AccessFinding) -> str:
     if access is None:
         return ""
     cta = f", CTA {access.rank} of the cluster" if access.rank or seen.rank else ""
+    ctas = {found.cta for found in _accesses(seen)}
+    if seen.space == "global" and len(ctas) > 1:
+        flat = all(y == z == 0 for _, y, z in ctas)
+        cta = f", CTA {access.cta[0] if flat else access.cta}"
     return f"warp {access.warp}, lane {access.lane}{cta}"
 
 

@@ -246,7 +246,7 @@ class FindingInfo(_Structure):
     """A finding of the sanitizer: a rule of FINDINGS and the two accesses, the earlier first (instr NONE: there is none)."""
 
     declaration = """
-        u64 rule, instr[2], access[2], accessor[2], thread[2];
+        u64 rule, instr[2], access[2], accessor[2], thread[2], cluster[2];
         u64 space, place, count, cta, offset;
         u64 swizzle[2];
     """

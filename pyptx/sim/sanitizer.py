@@ -5,7 +5,7 @@ Only the C core checks accesses (core/src/sanitizer); the reference engine has n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -94,7 +94,12 @@ def _fence(name: str, rest: list[str]) -> str:
 
 @frozen
 class Access:
-    """An access: the instruction, who ran it (CTA of the cluster, warp, lane), how, and as what (one of abi.ACCESSORS)."""
+    """An access: the instruction, who ran it, how, and as what (one of abi.ACCESSORS).
+
+    Attributes:
+        rank: CTA of the cluster.
+        cta: (x, y, z) of the CTA in the grid.
+    """
 
     instruction: int
     rank: int
@@ -102,6 +107,7 @@ class Access:
     lane: int
     how: str
     kind: str
+    cta: tuple[int, int, int]
 
 
 @frozen
@@ -149,16 +155,29 @@ class AccessFinding:
         return self.offset // 4 // 512 * 16, self.offset // 4 % 512
 
 
-def access_findings(rows: Sequence[FindingInfo], warps: int, segments: Sequence[Segment]) -> tuple[AccessFinding, ...]:
-    """Convert the findings of the core; `segments` in the core's order, `warps` of a CTA."""
-    return tuple(_convert(row, warps, segments) for row in rows)
+def access_findings(
+    rows: Sequence[FindingInfo],
+    warps: int,
+    index_of: Callable[[int, int], tuple[int, int, int]],
+    segments: Sequence[Segment],
+) -> tuple[AccessFinding, ...]:
+    """Convert the findings of the core.
+
+    Args:
+        warps: of a CTA.
+        index_of: returns the (x, y, z) of a CTA, by the number of its cluster and its rank.
+        segments: in the core's order.
+    """
+    return tuple(_convert(row, warps, index_of, segments) for row in rows)
 
 
-def _convert(row: FindingInfo, warps: int, segments: Sequence[Segment]) -> AccessFinding:
+def _convert(
+    row: FindingInfo, warps: int, index_of: Callable[[int, int], tuple[int, int, int]], segments: Sequence[Segment]
+) -> AccessFinding:
     def access(k: int) -> Access:
-        warp = row.thread[k] // 32
-        accessor = ACCESSORS[row.accessor[k]]
-        return Access(row.instr[k], warp // warps, warp % warps, row.thread[k] % 32, _VERBS[row.access[k]], accessor)
+        rank, warp = divmod(row.thread[k] // 32, warps)
+        accessor, verb, cta = ACCESSORS[row.accessor[k]], _VERBS[row.access[k]], index_of(row.cluster[k], rank)
+        return Access(row.instr[k], rank, warp, row.thread[k] % 32, verb, accessor, cta)
 
     space = WATCHED_SPACES[row.space]
     return AccessFinding(

@@ -190,6 +190,21 @@ def test_a_race_names_the_two_threads(lines):
         assert finding.rule == "data-race" and before != after, finding.message
 
 
+@pytest.mark.parametrize("grid, ctas", [((3, 1, 1), {"0", "1"}), ((1, 3, 1), {"(0, 0, 0)", "(0, 1, 0)"})])
+def test_a_race_between_ctas_names_them(grid, ctas):
+    @pyptx.kernel(arch="sm_90a", in_specs=[Tile(4, u32)], out_specs=[Tile(4, u32)], grid=grid, block=(32, 1, 1))
+    def numbers(x, y):
+        tid = reg.from_(ptx.special.tid.x(), u32)
+        with ptx.if_(tid == 0):
+            cta = reg.from_(ptx.special.ctaid.x(), u32) + reg.from_(ptx.special.ctaid.y(), u32)
+            ptx.inst.st.global_.u32(ptx.addr(ptx.global_ptrs(x, y)[1]), cta)
+
+    found = numbers.check(np.zeros(4, np.uint32), random=0, schedules=("eager",)).findings
+    races = [finding for finding in found if finding.rule == "data-race"]
+    assert len(races) == 1
+    assert set(re.findall(r"warp 0, lane 0, CTA (\d+|\(.*?\))", races[0].message)) == ctas, races[0].message
+
+
 def test_a_kernel_written_in_python_needs_the_fences_of_tcgen05(monkeypatch):
     from examples.blackwell import gemm
 

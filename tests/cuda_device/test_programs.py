@@ -59,6 +59,13 @@ def test_programs_check_themselves(execute, compiled, name: str, printed: str):
 
 
 @pytest.mark.slow
+def test_graphs_allocate_memory_and_decide_at_run_time(execute, compiled):
+    done = execute(compiled("graph_nodes", "-rdc=true", "-lcudadevrt"))
+    assert (done.returncode, done.stdout) == (0, "nodes that allocate, decide and repeat\n"), done.stderr
+    assert "hint: free it in the graph or in the stream" in done.stderr
+
+
+@pytest.mark.slow
 def test_per_thread_default_streams_are_variants_of_the_functions(execute, compiled):
     done = execute(compiled("streams", "--default-stream=per-thread"))
     assert (done.returncode, done.stdout) == (0, "two streams in order\n"), done.stderr

@@ -12,7 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ from pyptx.cuda_device.server.device_memory import Allocation
 from pyptx.cuda_device.server.order_findings import conflict_finding, failed_call
 from pyptx.cuda_device.server.stream_order import Conflict, Operation
 from pyptx.errors import SimulationError
-from pyptx.nvrtc.mangling import qualified_name
+from pyptx.nvrtc.mangling import local_names, qualified_name
 from pyptx.sim.program.program import Program
 from pyptx.sim.sanitizer import AccessFinding
 
@@ -87,7 +87,7 @@ class LaunchChecks:
         name = program.entry.name
         seen = sanitizer_findings(program, {self.schedule: found}, locations, lambda _: found)
         for findings, shown in ((seen, True), (fault_findings(program, faults, locations), False)):
-            if fresh := [finding for finding in findings if self._is_new(name, finding)]:
+            if fresh := [_in_words_of_source(finding) for finding in findings if self._is_new(name, finding)]:
                 taken = time.perf_counter() - started
                 self._report(Report(qualified_name(name), tuple(fresh), (self.schedule,), {}, taken), shown)
 
@@ -137,6 +137,12 @@ class LaunchChecks:
         part = folder / f"check-{os.getpid()}.part"
         part.write_text(json.dumps(found), encoding="utf-8")
         part.replace(part.with_suffix(".json"))
+
+
+def _in_words_of_source(finding: Finding) -> Finding:
+    """Return a finding with the names that variables of functions have in C++."""
+    places = tuple(replace(place, ptx=local_names(place.ptx)) for place in finding.places)
+    return replace(finding, message=local_names(finding.message), places=places)
 
 
 def _byte(memory: Callable[[int], str], address: int) -> str:

@@ -86,6 +86,8 @@ class DeviceMemory:
         self._next = BASE
         self._count = 0
         self._reserved: dict[int, int] = {}  # address -> size of ranges that hold no allocation of their own
+        self._aside: dict[int, Allocation] = {}  # memory of graphs, by address
+        self._most = 0  # bytes of it that were accessible at a time
         self.freed: list[tuple[int, int, str]] = []  # of late: address, end, name
 
     @property
@@ -147,6 +149,46 @@ class DeviceMemory:
         self.freed = [*self.freed[-255:], (address, found.end, found.name)]
         return found
 
+    # memory of graphs
+
+    def set_aside(self, size: int, context: int) -> Allocation:
+        """Return an allocation that is not accessible until `restore`; its addresses remain its own."""
+        found = self.allocate(size, context)
+        self.free(found.address)
+        self._reserved[found.address] = size
+        self._aside[found.address] = found
+        return found
+
+    def aside(self, address: int) -> Allocation | None:
+        """Return the allocation of `set_aside` that contains an address."""
+        return next((found for start, found in self._aside.items() if start <= address < found.end), None)
+
+    def restore(self, found: Allocation) -> None:
+        """Make an allocation of `set_aside` accessible, until it is freed.
+
+        Raises:
+            DriverError: the device has not enough memory.
+        """
+        if self.used + found.size > self.total:
+            raise DriverError(
+                "OUT_OF_MEMORY", f"a graph cannot allocate {found.size:,} bytes: {self.used:,} are in use"
+            )
+        bisect.insort(self._starts, found.address)
+        self._allocations[found.address] = found
+        self.used += found.size
+        self.version += 1
+        self._most = max(self._most, self.restored[0])
+
+    @property
+    def restored(self) -> tuple[int, int]:
+        """Bytes of graphs that are accessible, and the most that were."""
+        now = sum(found.size for address, found in self._aside.items() if self._allocations.get(address) is found)
+        return now, self._most
+
+    def reset_restored(self) -> None:
+        """Count the most bytes of graphs from now on."""
+        self._most = self.restored[0]
+
     def find(self, address: int) -> Allocation | None:
         """Return the allocation that contains an address."""
         k = bisect.bisect_right(self._starts, address) - 1
@@ -165,7 +207,7 @@ class DeviceMemory:
         Raises:
             DriverError: they are not all in one allocation.
         """
-        found = self.find(address)
+        found = self.find(address) or self.aside(address)
         last = found
         while last is not None and last.kind == "mapped" and address + size > last.end:  # the next one may adjoin it
             last = self.find(last.end)

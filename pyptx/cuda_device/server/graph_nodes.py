@@ -51,6 +51,11 @@ class Graph:
         self.nodes.append(node)
         return node
 
+    def contains(self, other: Graph) -> bool:
+        """Return True if a graph is the body of a conditional node of this one, or of such a body."""
+        bodies = [body for node in self.nodes for body in getattr(node.operation, "bodies", ())]
+        return other in bodies or any(body.contains(other) for body in bodies)
+
     def ordered(self) -> list[Node]:
         """Return the nodes, each after those it depends on.
 

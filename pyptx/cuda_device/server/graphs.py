@@ -5,20 +5,23 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from pyptx.cuda_device.server.array_copies import box_copy_3d
+from pyptx.cuda_device.server.conditional_nodes import Conditional
 from pyptx.cuda_device.server.copies import Copy, Fill
+from pyptx.cuda_device.server.device_memory import Allocation
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_nodes import Capture, Graph, Node
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.launches import KernelLaunch, LaunchConfig
 from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
-from pyptx.cuda_device.server.streams import Event, HostCall, stream_of, submit
+from pyptx.cuda_device.server.streams import Event, HostCall, Stream, stream_of, submit
 
 __all__ = [
     "CHILD",
+    "EMPTY",
     "HOST",
     "KERNEL",
     "MEMCPY",
@@ -30,6 +33,9 @@ __all__ = [
     "fill_of",
     "handles_at",
     "kernel_launch",
+    "add_child",
+    "add_empty",
+    "add_node",
     "write_nodes",
 ]
 
@@ -37,7 +43,19 @@ KERNEL, MEMCPY, MEMSET, HOST, CHILD, EMPTY, WAIT_EVENT, RECORD_EVENT = range(8) 
 _KERNEL_PARAMS = struct.Struct("<Q7I4x4Q")
 _MEMSET_PARAMS = struct.Struct("<2Q2I2Q")
 _UPDATED, _TOPOLOGY_CHANGED, _TYPE_CHANGED = 0, 2, 3  # CUgraphExecUpdateResult
+_AUTO_FREE = 1  # CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH
 _KNOWN_FLAGS = 1 | 2 | 4 | 8
+
+
+@runtime_checkable
+class Restorable(Protocol):
+    """An operation that allocates memory at an address of its own."""
+
+    allocation: Allocation
+
+    def is_live(self, session: Session) -> bool:
+        """Return True if the memory is accessible."""
+        ...
 
 
 @dataclass(eq=False)
@@ -56,6 +74,13 @@ class GraphExec:
     label = "graph"
 
     def run(self, session: Session) -> None:
+        for _, operation in self.steps:
+            if isinstance(operation, Conditional):
+                operation.prepare()
+        if self.flags & _AUTO_FREE:
+            for _, operation in self.steps:
+                if isinstance(operation, Restorable) and operation.is_live(session):
+                    session.memory.free(operation.allocation.address)
         for node, operation in self.steps:
             if operation is not None and node not in self.disabled:
                 operation.run(session)
@@ -110,6 +135,29 @@ def begin_capture(session: Session, handle: int, mode: int) -> None:
     session.captures.append(stream.capture)
 
 
+@handles("cuStreamBeginCaptureToGraph")
+def begin_capture_to(
+    session: Session, handle: int, graph: int, dependencies: int, edges: int, count: int, mode: int
+) -> None:
+    before = [session.get(number, Node) for number in handles_at(session, dependencies, count)]
+    stream, made = stream_of(session, handle), session.get(graph, Graph)
+    begin_capture(session, handle, mode)
+    capture = stream.capture
+    assert capture is not None, "the stream captures"
+    session.discard(capture.graph.handle)
+    capture.graph, capture.frontiers = made, {stream.handle: before}
+
+
+@handles("cuStreamUpdateCaptureDependencies_v2")
+def update_capture(session: Session, handle: int, dependencies: int, edges: int, count: int, flags: int) -> None:
+    stream = stream_of(session, handle)
+    if stream.capture is None:
+        raise DriverError("ILLEGAL_STATE", "the stream does not capture a graph")
+    nodes = [session.get(number, Node) for number in handles_at(session, dependencies, count)]
+    kept = [] if flags & 1 else stream.capture.frontiers.get(stream.handle, [])  # SET, else ADD
+    stream.capture.frontiers[stream.handle] = list(dict.fromkeys([*kept, *nodes]))
+
+
 @handles("cuStreamBeginCapture")
 def begin_global_capture(session: Session, handle: int) -> None:
     begin_capture(session, handle, 0)
@@ -126,8 +174,8 @@ def end_capture(session: Session, handle: int) -> int:
     if capture.mode != 2 and capture.thread != session.thread:
         raise DriverError("STREAM_CAPTURE_WRONG_THREAD", "the capture began in another thread")
     session.captures.remove(capture)
-    for number in capture.frontiers:
-        stream_of(session, number).capture = None
+    for stream in (found for _, found in session.all(Stream) if found.capture is capture):
+        stream.capture = None
     if capture.invalid:
         raise DriverError("STREAM_CAPTURE_INVALIDATED", "an earlier call invalidated the capture of this stream")
     if not capture.joined():
@@ -181,12 +229,19 @@ def create(session: Session, flags: int) -> int:
 def destroy(session: Session, handle: int) -> None:
     for node in session.remove(handle, Graph).nodes:
         session.discard(node.handle)
+        for body in node.operation.bodies if isinstance(node.operation, Conditional) else ():
+            destroy(session, body.handle)
 
 
 def _add(session: Session, graph: int, dependencies: int, count: int, kind: int, operation: Any) -> int:
     before = [session.get(handle, Node) for handle in handles_at(session, dependencies, count)]
     node = session.get(graph, Graph).add(session.new_handle(), kind, operation, before)
     return session.add(node, node.handle)
+
+
+def add_node(session: Session, graph: int, dependencies: int, count: int, operation: Any) -> int:
+    """Add a node that carries out an operation, and return its handle."""
+    return _add(session, graph, dependencies, count, operation.kind, operation)
 
 
 def handles_at(session: Session, place: int, count: int) -> Sequence[int]:
@@ -284,6 +339,8 @@ def node_type(session: Session, handle: int) -> int:
 
 @handles("cuGraphClone")
 def clone(session: Session, handle: int) -> int:
+    if any(isinstance(node.operation, (Conditional, Restorable)) for node in session.get(handle, Graph).nodes):
+        raise DriverError("NOT_SUPPORTED", "graphs with conditional nodes or allocations cannot be cloned")
     original, made = session.get(handle, Graph), session.get(create(session, 0), Graph)
     copies: dict[Node, Node] = {}
     for node in original.ordered():
@@ -295,6 +352,8 @@ def clone(session: Session, handle: int) -> int:
 
 
 def _copied(operation: Any) -> Any:
+    if isinstance(operation, Conditional):
+        return operation.executable(lambda body: _executable(body, 0))
     return replace(operation) if isinstance(operation, (KernelLaunch, Copy, Fill, HostCall)) else operation
 
 

@@ -22,7 +22,7 @@ from pyptx.cuda_device.server.session import Session
 from pyptx.cuda_device.server.streams import Event, stream_of, submit
 from pyptx.cuda_device.server.textures import objects_segment
 from pyptx.errors import LaunchError, SimulationError
-from pyptx.nvrtc.mangling import qualified_name
+from pyptx.nvrtc.mangling import local_names, qualified_name
 from pyptx.sim.core.engine import encoded_program
 from pyptx.sim.core.launch_arguments import CoreLaunch, ProfileArrays
 from pyptx.sim.core.parallel import run_launch
@@ -180,7 +180,7 @@ def _explained(session: Session, error: SimulationError) -> str:
     address = _ADDRESS.search(error.message)
     if error.kind == "bounds" and address is not None and session.memory.contains(int(address[1], 16)):
         error.hint = session.memory.describe(int(address[1], 16))
-    return str(error)
+    return local_names(str(error))
 
 
 def _run(session: Session, wanted: KernelLaunch) -> Counters:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from pyptx.cuda_device.error_codes import CODES
-from pyptx.cuda_device.images import ptx_of
+from pyptx.cuda_device.images import ptx_of, with_device_functions
 from pyptx.cuda_device.server.device_memory import Allocation
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
@@ -152,7 +152,7 @@ def load_module(session: Session, image: bytes, context: int) -> Module:
         DriverError: it is invalid or for another GPU.
     """
     try:
-        text = ptx_of(image, session.gpu.target)
+        text = with_device_functions(ptx_of(image, session.gpu.target))
         tree = with_source_lines(parse(text), text)
     except DeviceError as error:
         name = CODES.get(error.code, CODES[999])[0].removeprefix("CUDA_ERROR_")

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from pyptx.cuda_device.server.devices import check_device
 from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.graph_memory import allocation_of, release_of
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
-from pyptx.cuda_device.server.streams import stream_of
+from pyptx.cuda_device.server.streams import stream_of, submit
 
 __all__: list[str] = []
 
@@ -59,10 +60,12 @@ def _current(session: Session) -> Pool:
 
 def _allocate(session: Session, pool: Pool, size: int, stream: int) -> int:
     found = stream_of(session, stream)
-    if found.capture is not None:
-        raise DriverError("NOT_SUPPORTED", "allocations in a graph are not simulated; allocate before the capture")
     if not size:
         return 0
+    if found.capture is not None:
+        operation = allocation_of(session, size)
+        submit(session, stream, operation)
+        return operation.allocation.address
     address = session.memory.allocate(size, session.context).address
     for gone in [a for a in pool.sizes if session.memory.find(a) is None]:
         del pool.sizes[gone]
@@ -85,9 +88,10 @@ def allocate_from_pool(session: Session, size: int, pool: int, stream: int) -> i
 
 @handles("cuMemFreeAsync")
 def free(session: Session, address: int, stream: int) -> None:
-    if stream_of(session, stream).capture is not None:
-        raise DriverError("NOT_SUPPORTED", "allocations in a graph are not simulated; free after the capture")
     if not address:
+        return
+    if stream_of(session, stream).capture is not None:
+        submit(session, stream, release_of(session, address))
         return
     found = session.memory.find(address)
     if found is None or found.address != address or found.kind not in ("device", "managed"):

@@ -117,7 +117,7 @@ class Worker:
         reserved = self.program.symbols.reserved  # cleared by the system
         launch.findings += [
             s
-            for s in access_findings(rows, self.plan.warps, launch.ordered)
+            for s in access_findings(rows, self.plan.warps, self.plan.index_of, launch.ordered)
             if reserved is None or s.rule != "uninitialized" or s.space != "shared" or s.address < reserved
         ]
         first = ctypes.c_uint64()

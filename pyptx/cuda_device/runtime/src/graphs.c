@@ -11,6 +11,8 @@ int cuGraphExecMemcpyNodeSetParams(u64, u64, const void *, u64);
 int cuGraphAddMemsetNode(u64 *, u64, const u64 *, size_t, const void *, u64);
 int cuGraphExecMemsetNodeSetParams(u64, u64, const void *, u64);
 int cuGraphInstantiateWithFlags(u64 *, u64, u64);
+int cuGraphAddNode_v3(u64 *, u64, const u64 *, const void *, size_t, void *);
+int cuGraphConditionalHandleCreate(u64 *, u64, u64, unsigned, unsigned);
 
 struct kernel_node { const void *host; struct dim3 grid, block; unsigned shared_bytes; void **params, **extra; };
 struct driver_kernel_node { u64 function; struct dim3 grid, block; unsigned shared_bytes; void **params, **extra; u64 kernel, context; };
@@ -109,4 +111,44 @@ EXPORT int cudaGraphExecMemsetNodeSetParams(u64 exec, u64 node, const void *give
 EXPORT int cudaGraphInstantiate(u64 *exec, u64 graph, u64 flags) {
     int status = enter();
     return left(status ? status : cuGraphInstantiateWithFlags(exec, graph, flags));
+}
+
+// Nodes of any type: parameters of kernels and copies differ from the driver's, those of other types are the same.
+
+enum { KERNEL_NODE = 0, COPY_NODE = 1, UNION_BYTES = 232 };
+
+struct any_node { int type, reserved[3]; unsigned char own[UNION_BYTES]; u64 end; };
+struct any_kernel_node { struct kernel_node node; u64 context; int function_type; };
+struct any_copy_node { int flags, reserved; u64 context; struct copy_parameters copy; };
+
+EXPORT int cudaGraphAddNode(u64 *node, u64 graph, const u64 *after, const void *edges, size_t count, struct any_node *given) {
+    int status = enter();
+    if (status || !given) return left(status ? status : INVALID_VALUE);
+    struct any_node made = *given;
+    if (given->type == KERNEL_NODE) {
+        struct any_kernel_node kernel;
+        struct driver_kernel_node own;
+        memcpy(&kernel, given->own, sizeof kernel);
+        status = driver_kernel_node(&kernel.node, &own);
+        memset(made.own, 0, sizeof made.own);
+        memcpy(made.own, &own, sizeof own);
+    } else if (given->type == COPY_NODE) {
+        struct any_copy_node copy;
+        struct box_copy box;
+        memcpy(&copy, given->own, sizeof copy);
+        status = box_of(&copy.copy, &box);
+        memcpy(made.own + offsetof(struct any_copy_node, copy), &box, sizeof box);
+    }
+    if (!status) status = cuGraphAddNode_v3(node, graph, after, edges, count, &made);
+    if (!status && given->type != KERNEL_NODE && given->type != COPY_NODE) memcpy(given->own, made.own, sizeof made.own);
+    return left(status);
+}
+
+EXPORT int cudaGraphConditionalHandleCreate_v2(u64 *handle, u64 graph, u64 context, unsigned value, unsigned flags) {
+    int status = enter();
+    return left(status ? status : cuGraphConditionalHandleCreate(handle, graph, context, value, flags));
+}
+
+EXPORT int cudaGraphConditionalHandleCreate(u64 *handle, u64 graph, unsigned value, unsigned flags) {
+    return cudaGraphConditionalHandleCreate_v2(handle, graph, 0, value, flags);
 }

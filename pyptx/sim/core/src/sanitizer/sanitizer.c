@@ -170,7 +170,7 @@ u32 core_finding(const Ctx *x, u32 k, FindingInfo *out) {
     Finding more = {.rule = FINDING_MORE, .pc = {NONE, w->found[0].pc[1]}, .count = w->unlisted};
     const Finding *f = k < w->nfindings ? &w->found[k] : k == w->nfindings && w->full ? &limit : &more;
     *out = (FindingInfo){.rule = f->rule, .instr = {f->pc[0] == NONE ? NONE : x->ops[f->pc[0]].instr, x->ops[f->pc[1]].instr},
-                         .access = {f->how[0], f->how[1]}, .accessor = {f->kind[0], f->kind[1]}, .thread = {f->thread[0], f->thread[1]},
+                         .access = {f->how[0], f->how[1]}, .accessor = {f->kind[0], f->kind[1]}, .thread = {f->thread[0], f->thread[1]}, .cluster = {f->cluster[0], f->cluster[1]},
                          .space = f->space, .place = f->place, .count = f->count, .cta = f->cta, .offset = f->offset,
                          .swizzle = {f->swizzle[0], f->swizzle[1]}};
     return 1;

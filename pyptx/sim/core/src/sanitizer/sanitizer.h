@@ -41,7 +41,7 @@ enum { LEVELS = SCOPE_GPU + 1 };                                         // scop
 // strong access of a lane: its scope plus one.
 typedef struct { u32 time, pc, mask, cluster; u16 row; u8 how, flags; u32 base; u16 by, shape; } Record;
 typedef struct { V32 offset; u32 bytes, apart, nspans; struct { u32 at, bytes; } span[LANES]; } Shape;      // apart: lanes do not overlap; spans: the union of all lanes
-typedef struct { u32 rule, pc[2], how[2], kind[2], thread[2], space, place, count; u64 cta, offset; u32 swizzle[2]; } Finding;
+typedef struct { u32 rule, pc[2], how[2], kind[2], thread[2], cluster[2], space, place, count; u64 cta, offset; u32 swizzle[2]; } Finding;
 
 typedef struct {
     V32 done[ROW_KINDS];        // the latest own operation that each lane has waited for

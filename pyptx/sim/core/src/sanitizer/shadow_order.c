@@ -255,6 +255,6 @@ void report_finding(Ctx *x, u32 rule, const Accessor *a, const Record *before, u
     }
     if (w->nfindings == sizeof w->found / sizeof *w->found) { w->unlisted++; return; }
     w->found[w->nfindings++] = (Finding){.rule = rule, .pc = {pc, a->pc}, .how = {how, a->how}, .kind = {kind, a->kind},
-        .thread = {thread, a->p->index * LANES + (lane < LANES ? lane : 0)}, .space = s ? s->space : IN_SHARED, .place = s ? s->id : 0,
+        .thread = {thread, a->p->index * LANES + (lane < LANES ? lane : 0)}, .cluster = {before ? before->cluster : 0, a->c->id}, .space = s ? s->space : IN_SHARED, .place = s ? s->id : 0,
         .count = 1, .cta = a->p->cta->id, .offset = offset};
 }
