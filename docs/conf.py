@@ -1,6 +1,7 @@
 """Sphinx's settings: `sphinx-build -W docs build/docs` writes the documentation as HTML.
 
-Pages under `generated/` are written first, from the instruction table and the command line.
+Pages under `generated/` are written first, from the program itself. With `-t online`, names of Python, NumPy and torch are links
+to their documentation, whose inventories are downloaded. `python docs/build.py FOLDER` writes a folder for each version.
 """
 
 import sys
@@ -21,22 +22,53 @@ extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.duration",
     "sphinx.ext.intersphinx",
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["generators", "_templates"]
-autosummary_ignore_module_all = False
-html_theme = "furo"
-html_title = "pyptx"
+default_role = "code"  # single backticks, as docstrings have them
+suppress_warnings = ["autodoc.import_cycle", "autosummary.import_cycle", "ref.python"]
+
+html_theme = "furo"  # light and dark, as the system or the reader chooses
+html_title = f"pyptx {version}"
+html_static_path = ["_static"]
+html_css_files = ["pyptx.css"]
+html_js_files = ["versions.js"]
+html_show_sourcelink = False
+html_copy_source = False
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/versions.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+pygments_style, pygments_dark_style = "default", "github-dark"
+copybutton_prompt_text = r">>> |\.\.\. |\$ |\(pyptx\) "
+copybutton_prompt_is_regexp = True
+
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True}
 autodoc_preserve_defaults = True
 autodoc_inherit_docstrings = False
+autosummary_ignore_module_all = False
 napoleon_use_ivar = True  # "Attributes:" repeats what dataclasses list
+
 myst_enable_extensions = ["colon_fence", "deflist"]
-default_role = "code"  # single backticks, as docstrings have them
 myst_heading_anchors = 3
-suppress_warnings = ["autodoc.import_cycle", "autosummary.import_cycle", "ref.python"]
+
+intersphinx_mapping = (
+    {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "torch": ("https://docs.pytorch.org/docs/stable", None),
+        "jax": ("https://docs.jax.dev/en/latest", None),
+    }
+    if tags.has("online")  # noqa: F821 (Sphinx defines it)
+    else {}
+)

@@ -94,7 +94,8 @@ def raised() -> dict[str, list[Raised]]:
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
                 name = ast.unparse(node.exc.func).rpartition(".")[2]
                 hints = [keyword.value for keyword in node.exc.keywords if keyword.arg == "hint"]
-                one = Raised(template(node.exc.args[0]), template(hints[0]) if hints else "")
+                hint = template(hints[0]) if hints else ""
+                one = Raised(template(node.exc.args[0]), "" if hint == "…" else hint)
                 if len(one.message.replace("…", "").split()) >= 3:  # else nothing to search for
                     found.setdefault(name, []).append(one)
     return found

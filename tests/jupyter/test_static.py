@@ -61,7 +61,7 @@ def test_nbconvert_shows_a_view_with_its_diff():
 def test_the_notebooks_are_small_enough_to_be_read_on_the_web():
     files = list((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
     assert len(files) == 12
-    assert sum(file.stat().st_size for file in files) < 1_700_000
+    assert sum(file.stat().st_size for file in files) < 1_350_000
 
 
 @pytest.mark.browser
