@@ -38,16 +38,6 @@ html_css_files = ["pyptx.css"]
 html_js_files = ["versions.js"]
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {
-    "**": [
-        "sidebar/brand.html",
-        "sidebar/versions.html",
-        "sidebar/search.html",
-        "sidebar/scroll-start.html",
-        "sidebar/navigation.html",
-        "sidebar/scroll-end.html",
-    ]
-}
 pygments_style, pygments_dark_style = "default", "github-dark"
 copybutton_prompt_text = r">>> |\.\.\. |\$ |\(pyptx\) "
 copybutton_prompt_is_regexp = True
