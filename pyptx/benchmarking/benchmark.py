@@ -11,6 +11,7 @@ from pyptx import ledger
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.work.call import bind_call
 from pyptx.benchmarking.candidates import Candidate, candidates_of
+from pyptx.benchmarking.far import far_rows
 from pyptx.benchmarking.measured import CallTimer, race, summary
 from pyptx.benchmarking.modeled import modeled_rows
 from pyptx.benchmarking.outputs import Comparison, compare_outputs
@@ -24,6 +25,7 @@ from pyptx.runtime.arrays import arrays_of
 from pyptx.runtime.cuda import BACKEND
 from pyptx.runtime.cuda.driver import SIMULATED, Device
 from pyptx.tune.build import code_hash
+from pyptx.tune.clusters import selected_machine
 from pyptx.tune.correctness import Tolerance
 from pyptx.tune.nvml import Conditions
 from pyptx.tune.problem import Problem, call_arguments
@@ -64,7 +66,8 @@ def benchmark(
     which the baseline drifts, the clock falls or the GPU throttles is repeated. Speedups are medians of the rounds with a
     95 % interval, and come with the p-value of a signed-rank test. For arrays in host memory the times of kernels are
     those of the performance model, and so are those of Triton kernels in a session of `pyptx.triton.simulate`; the result
-    says so. The time that the simulator takes is never shown.
+    says so. The time that the simulator takes is never shown. While `pyptx.use` selects another machine, kernels are timed
+    on its GPU, and other callables are not timed.
 
     Args:
         kernels: a kernel or an entry, a list of them, or a mapping from names; functions are allowed, too.
@@ -99,17 +102,24 @@ def benchmark(
     values = _arguments(kernels, args, params)
     candidates = candidates_of(kernels, against, values, params)
     baseline = next((one.name for one in candidates if one.against), candidates[0].name)
-    gpu = _gpu_of(values)
+    machine = selected_machine()
+    gpu = _gpu_of(values) if machine is None else None
     compared, checked = compare_outputs(candidates, values, reference, check, Tolerance(rtol, atol))
     right = [one for one in candidates if compared.get(one.name, Comparison(None)).problem is None]
     conditions: Mapping[str, Any] = {}
     driver = ""
-    if gpu is None or gpu.is_simulated:
-        name = gpu.name.removesuffix(SIMULATED).rstrip() if gpu else None
+    settings = RaceSettings(min_rounds=rounds[0], max_rounds=rounds[1], precision=precision, eliminate=False)
+    there = machine.device() if machine is not None and machine.measures else None
+    if machine is not None and there is not None and not there["simulated"]:
+        rows, conditions, baseline = far_rows(machine, values, right, params, baseline, settings)
+        kind, method = "measured", f"{_MEASURED.format(rounds=conditions['rounds'])}; on {machine.name}"
+        on, driver = there["name"], there["driver"]
+    elif gpu is None or gpu.is_simulated:
+        simulated = gpu.name if gpu else there["name"] if there else None
+        name = simulated.removesuffix(SIMULATED).rstrip() if simulated else None
         rows, baseline, on = modeled_rows(right, values, params, device or name, baseline)
-        kind, method, on = "modeled", _SIMULATED if gpu else _MODELED, f"{on} {SIMULATED}" if gpu else on
+        kind, method, on = "modeled", _SIMULATED if name else _MODELED, f"{on} {SIMULATED}" if name else on
     else:
-        settings = RaceSettings(min_rounds=rounds[0], max_rounds=rounds[1], precision=precision, eliminate=False)
         rows, conditions = _measured(gpu, values, right, baseline, settings)
         kind, method = "measured", _MEASURED.format(rounds=conditions["rounds"])
         on, driver = gpu.name, str(BACKEND.driver.version)

@@ -12,7 +12,7 @@ from pyptx.benchmarking.result import BenchmarkRow
 from pyptx.errors import DeviceError
 from pyptx.runtime.cuda.driver import Device, Driver
 from pyptx.tune.event_timer import EventTimer
-from pyptx.tune.race import Race, RaceResult, RaceSettings
+from pyptx.tune.race import Race, RaceResult, RaceSettings, Timer
 from pyptx.tune.statistics import Median, median_interval, signed_rank_test
 
 __all__ = ["CallTimer", "race", "summary"]
@@ -53,7 +53,7 @@ class CallTimer:
 
 
 def race(
-    timer: CallTimer, candidates: Sequence[Candidate], baseline: str, settings: RaceSettings, seed: int = 0
+    timer: Timer, candidates: Sequence[Candidate], baseline: str, settings: RaceSettings, seed: int = 0
 ) -> tuple[dict[str, BenchmarkRow], list[dict[str, Any]]]:
     """Race the candidates; return a row for each, and the log of the race.
 

@@ -12,6 +12,7 @@ from tune.kernels import double, twice
 
 import pyptx
 from pyptx.errors import BackendError
+from pyptx.remote import backend_at
 from pyptx.tune import Space, Study
 from pyptx.tune.ceilings import measure_ceilings
 from pyptx.tune.dask_cluster import WorkerLost
@@ -70,3 +71,17 @@ def test_times_of_a_gpu_there_are_taken_there_and_said_to_be_simulated(server: S
 def test_ceilings_are_not_measured_on_a_simulator(server: Sshd):
     with pyptx.use(server.address(device="sim")), pytest.raises(BackendError, match="has no GPU, only the simulator"):
         measure_ceilings()
+
+
+def test_a_benchmark_runs_on_the_gpu_there(server: Sshd, monkeypatch: pytest.MonkeyPatch):
+    """The GPU there is simulated, and said to be real: its times are modeled, but come by the way of measured ones."""
+    address = server.address(device="h200")
+    with pyptx.use(address):
+        modeled = pyptx.benchmark(double(), X, against={"NumPy": lambda x: 2 * x}, record=False)
+        assert modeled.kind == "modeled" and "simulated" in modeled.gpu
+        real = {**backend_at(address).device(), "simulated": False}
+        monkeypatch.setattr("pyptx.remote.backend.RemoteBackend.device", lambda self: real)
+        found = pyptx.benchmark(double(), X, against={"NumPy": lambda x: 2 * x}, rounds=(3, 4), record=False)
+    row = found["double"]
+    assert found.kind == "measured" and row.correct and row.rounds >= 3 and row.seconds.low > 0
+    assert "functions are run on this machine only" in found["NumPy"].problem and "on ssh://far" in found.method
