@@ -39,6 +39,7 @@ OTHERS = {
     "cross_entropy",
     "rms_norm_fp8",
     "moe_routing",
+    "sampling",
     "selective_scan",
     "ampere/paged_attention",
     "hopper/attention_backward",
@@ -85,6 +86,9 @@ def test_every_order_gives_the_same_bits_of_inference_kernels(example):
     random = np.random.default_rng(5)
     norm, paged = example("rms_norm_fp8"), example("ampere/paged_attention")
     report = norm.rms_norm_fp8.check(*(random.standard_normal(shape).astype(BF16) for shape in ((3, 3000), (3000,))))
+    assert report.ok, report
+    logits, uniforms = random.standard_normal((2, 1000)).astype(BF16), random.random(2, F32)
+    report = example("sampling").sampling.check(logits, uniforms, top_k=40, top_p=0.9, temperature=0.8)
     assert report.ok, report
     arrays = paged.inputs(2, 8, 2, 64, 32, [70, 200], BF16)
     report = paged.paged_attention.check(*arrays, SPLITS=3)

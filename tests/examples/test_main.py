@@ -13,6 +13,7 @@ EVERY = [
     "cross_entropy",
     "selective_scan",
     "moe_routing",
+    "sampling",
     "swiglu",
     "vector_add",
     "reduce_sum",

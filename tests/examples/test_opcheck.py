@@ -26,6 +26,7 @@ EXAMPLES = {
     "selective_scan": (lambda scan: scan.inputs(1, 5, 64), {"LC": 1}),
     "moe_routing": ({"M": 3, "E": 5}, {"TOP": 2}),
     "moe_routing.sort_by_expert": (lambda _: [np.array([1, 0, 1], np.int32)], {"E1": 3}),
+    "sampling": (lambda _: [np.ones((2, 8), BF16), np.zeros(2, F32)], {"top_k": 2, "top_p": 0.9, "temperature": 1.0}),
     "layer_norm": ({"M": 2, "N": 40}, {}),
     "cross_entropy": (lambda _: [np.ones((2, 9), F32), np.array([3, 8], np.int32)], {}),
     "swiglu": ({"M": 2, "N": 9}, {}),
