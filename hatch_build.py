@@ -28,7 +28,10 @@ class CoreBuildHook(BuildHookInterface):
     """Runs for the wheel and for editable installs; a source distribution carries the C sources as they are."""
 
     def dependencies(self) -> list[str]:
-        return [ZIGLANG] if self.target_name == "wheel" and core_wanted() else []
+        if self.target_name != "wheel" or not core_wanted():
+            return []
+        wheel_platform(load(Path(self.root) / CORE / "build_core.py"), editable=False)  # refused before the download
+        return [ZIGLANG]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if self.target_name != "wheel":
