@@ -58,7 +58,9 @@ def sample(logits, uniforms, tokens, *, BITS=2, AHEAD=4):
 
     def weights_of(values: list[Reg]) -> list[Reg]:
         scaled = [ptx.fma(value, scale, shift_down) for value in values]
-        return [ptx.inst.ex2.approx.ftz.f32(value, value) for value in scaled]
+        for value in scaled:
+            ptx.inst.ex2.approx.ftz.f32(value, value)
+        return scaled
 
     total = reg.scalar(f32, 0.0)
 

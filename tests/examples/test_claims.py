@@ -30,7 +30,7 @@ COSTS = [
     ("cross_entropy", "cross_entropy", ROWS, 32, 8, {"LDG": 4, "MUFU": 10, "STG": 1}),
     ("selective_scan", "selective_scan", SCAN, 112, 5, {"LDGSTS": 24, "LDS": 8, "MUFU": 64, "FFMA": 128, "STG": 20}),
     ("moe_routing", "sort_by_expert", {"R": 32768, "E1": 65}, 40, 6, {"LDG": 16, "VOTE": 8, "POPC": 16, "STG": 18}),
-    ("sampling", "sampling", {"M": 64, "N": 128256}, 64, 1, {"LDG": 48, "MUFU": 256, "FSETP": 700, "FADD": 700}),
+    ("sampling", "sampling", {"M": 64, "N": 128256}, 64, 1, {"LDG": 48, "MUFU": 256, "FSETP": 400, "FADD": 600}),
     ("swiglu", "swiglu", ROWS, 32, 8, {"LDG": 4, "MUFU": 16, "STG": 2}),
     ("swiglu", "swiglu_backward", ROWS, 32, 8, {"LDG": 3, "MUFU": 8, "STG": 2}),
     ("sgemm", "sgemm", GEMM, 128, 2, {"LDG": 4, "STS": 10, "LDS": 64, "FFMA": 1024}),
