@@ -137,25 +137,34 @@ def _serve_client(stream: socket.socket, gpu: Gpu, options: Options) -> None:
     welcome = struct.pack("<2Q", BASE, memory.size)
     stream.sendmsg([welcome], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
     session = Session(gpu, options, memory)
-    threading.Thread(target=_end_with, args=(stream, session), daemon=True).start()
+    threading.Thread(target=_end_with, args=(stream, session, options), daemon=True).start()
     session.connection = Connection(stream, lambda request: handle(session, request))
     try:
         serve(session, session.connection)
     finally:
-        if session.checks is not None:
-            session.checks.write(options.folder, session.memory.allocations, session.kinds_left())
-        if session.trace is not None:
-            session.trace.write(options.folder)
+        _write_results(session, options)
 
 
-def _end_with(stream: socket.socket, session: Session) -> None:
-    """End this process when the client has ended while a kernel runs; otherwise `serve` notices."""
+def _write_results(session: Session, options: Options) -> None:
+    """Write the findings and the trace of a client, for `Listener.checks` and `Listener.trace`."""
+    if session.checks is not None:
+        session.checks.write(options.folder, session.memory.allocations, session.kinds_left())
+    if session.trace is not None:
+        session.trace.write(options.folder)
+
+
+def _end_with(stream: socket.socket, session: Session, options: Options) -> None:
+    """End this process when the client has ended while a kernel runs; otherwise `serve` notices.
+
+    The findings and the trace have the launches that ended.
+    """
     poll = select.poll()
     poll.register(stream, select.POLLRDHUP)
     poll.poll()
     while not session.runs_kernel:
         time.sleep(_PATIENCE)
     time.sleep(_PATIENCE)  # a short kernel ends, and `serve` with it
+    _write_results(session, options)
     sys.stdout.flush()
     os._exit(0)
 

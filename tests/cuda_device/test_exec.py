@@ -28,6 +28,12 @@ def is_running(process: int) -> bool:
         return False
 
 
+def cpu_ticks(process: int) -> int:
+    """Return the processor time that a process has used, in hundredths of a second."""
+    user, system = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:13]
+    return int(user) + int(system)
+
+
 def wait_until(condition: Callable[[], bool], seconds: float = 20) -> bool:
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
@@ -114,19 +120,29 @@ def test_eight_threads_launch_a_thousand_kernels(execute):
 
 @pytest.mark.slow
 @pytest.mark.skipif(host_target() is None, reason="needs Linux with glibc")
-def test_the_device_ends_with_its_client_even_while_a_kernel_runs():
-    program = [sys.executable, str(PROGRAMS / "endless.py")]
+def test_the_device_ends_with_its_client_even_while_a_kernel_runs_and_writes_what_it_has(tmp_path: Path):
+    trace = tmp_path / "trace.json"
     running = subprocess.Popen(
-        [sys.executable, "-m", "pyptx", "exec", *program], stdout=subprocess.PIPE, text=True, env=environment()
+        [sys.executable, "-m", "pyptx", "exec", "--check", "--trace", trace, sys.executable, PROGRAMS / "endless.py"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
     )
-    assert running.stdout is not None
+    assert running.stdout is not None and running.stderr is not None
     client = int(running.stdout.readline())
     devices = children(running.pid) - {client}
     assert devices
+    begun = max(map(cpu_ticks, devices))
+    assert wait_until(lambda: max(map(cpu_ticks, devices)) > begun + 30), "the kernel runs"
     os.kill(client, signal.SIGKILL)
     assert running.wait(30) == 128 + signal.SIGKILL
     assert wait_until(lambda: not any(map(is_running, devices)))
+    assert "1 launch of 1 kernel checked: no findings" in running.stderr.read()
+    names = {event["name"] for event in json.loads(trace.read_text())["traceEvents"]}
+    assert "cuModuleLoadData" in names
     running.stdout.close()
+    running.stderr.close()
 
 
 @pytest.mark.slow
