@@ -36,6 +36,8 @@ def position(location: Location) -> tuple[str, str]:
     if location.place is None:
         return (ptx, instruction(location)) if location.ptx_line else (location.ptx, "")
     place = location.place
+    if not location.ptx_line:  # a call
+        return f"{place}", place.source_line.strip()
     return f"{place} ({ptx})", place.source_line.strip() or instruction(location)
 
 

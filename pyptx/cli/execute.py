@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandError("no program is given: pyptx exec PROGRAM ...")
     checked = arguments.check or arguments.sarif is not None
     with Listener(gpu(arguments.arch), arguments.schedule, checked, arguments.trace is not None) as listener:
-        environment = program_environment(listener.path, listener.gpu.name)
+        environment = program_environment(listener.path, listener.gpu.name, check=checked)
         try:
             process = subprocess.Popen(command, env=environment)
         except OSError as error:

@@ -13,6 +13,7 @@ from pyptx.errors import BackendError
 __all__ = ["GPU_VARIABLE", "client_library", "program_environment"]
 
 GPU_VARIABLE = "PYPTX_DEVICE_GPU"  # name of the simulated GPU, for `pyptx.device`
+SITES_VARIABLE = "PYPTX_CALL_SITES"  # src/connection.c
 
 
 def client_library() -> Path:
@@ -32,13 +33,17 @@ def client_library() -> Path:
     return path
 
 
-def program_environment(socket: Path, gpu: str, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+def program_environment(
+    socket: Path, gpu: str, environment: Mapping[str, str] = os.environ, *, check: bool = False
+) -> dict[str, str]:
     """Return the environment of a program that is to use the device behind a socket.
 
     Args:
         gpu: name of the simulated GPU.
+        check: the device wants to know where the program calls the driver.
     """
     folder = str(client_library().parent)
     before = environment.get("LD_LIBRARY_PATH")
     search = folder if not before else f"{folder}:{before}"
-    return {**environment, "LD_LIBRARY_PATH": search, VARIABLE: str(socket), GPU_VARIABLE: gpu}
+    own = {"LD_LIBRARY_PATH": search, VARIABLE: str(socket), GPU_VARIABLE: gpu}
+    return {**environment, **own, **({SITES_VARIABLE: "1"} if check else {})}

@@ -138,6 +138,8 @@ def _serve_client(stream: socket.socket, gpu: Gpu, options: Options) -> None:
     stream.sendmsg([welcome], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
     session = Session(gpu, options, memory)
     threading.Thread(target=_end_with, args=(stream, session, options), daemon=True).start()
+    credentials = stream.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    session.process = struct.unpack("3i", credentials)[0]
     session.connection = Connection(stream, lambda request: handle(session, request))
     try:
         serve(session, session.connection)

@@ -168,7 +168,7 @@ def _host_spans(every: list[Token], device: AbstractSet[str]) -> list[tuple[int,
                 scopes.append(kind)
                 at = first = at + 1
             elif kind == "function":
-                if not _any_device(head, device):
+                if not _any_device(head, device, scopes[-1:] == ["class"]):
                     spans.append((head[0].start, every[end].end))
                 at = first = end + 1
             else:
@@ -181,7 +181,7 @@ def _host_spans(every: list[Token], device: AbstractSet[str]) -> list[tuple[int,
 def _is_host_statement(head: Sequence[Token], in_class: bool, device: AbstractSet[str]) -> bool:
     """Return whether a declaration without a body is one of host code: a function, or a variable of a namespace."""
     words = [token.text for token in head]
-    if not words or _any_device(head, device) or (words[1:2] == ["("] and f"?{words[0]}" in device):
+    if not words or _any_device(head, device, in_class) or (words[1:2] == ["("] and f"?{words[0]}" in device):
         return False  # the last is a macro
     if _declares_function(words) or _is_host_library(head):
         return True
@@ -198,11 +198,22 @@ def _is_host_library(part: Sequence[Token]) -> bool:
     )
 
 
-def _any_device(head: Sequence[Token], device: AbstractSet[str]) -> bool:
-    """Return whether a declaration is one of device code; unknown macros count before its parameters and its value."""
+_STORAGE = frozenset(("static", "inline", "extern", "const"))
+
+
+def _any_device(head: Sequence[Token], device: AbstractSet[str], in_class: bool = True) -> bool:
+    """Return whether a declaration is one of device code; unknown macros count before its parameters and its value.
+
+    Outside of a class, the only word before the name of a function is the type of its result, not a macro.
+    """
     words = [token.text for token in head]
+    if device & set(words):
+        return True
     end = min((words.index(mark) for mark in ("(", "=", "{") if mark in words), default=len(words))
-    return bool(device & set(words)) or any(_is_unknown_macro(word, device) for word in words[: max(end - 1, 0)])
+    before = words[: max(end - 1, 0)]
+    types = [word for word in _without_template(before) if word not in _STORAGE]
+    is_result = not in_class and words[end : end + 1] == ["("] and len(types) == 1
+    return not is_result and any(_is_unknown_macro(word, device) for word in before)
 
 
 def _declares_function(words: list[str]) -> bool:

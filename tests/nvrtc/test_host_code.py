@@ -44,6 +44,7 @@ def test_device_code_and_types_stay(source: str):
         ("static void f(const char *s) { printf(\"}\"); } __device__ int g();", "__device__ int g();"),
         ("template <class F> double timed(F &&f) { return f(); }", ""),
         ("void declared(float *x, int n);", ""),
+        ("KIND kind_of(char *s); static KIND other(int n) { return KIND(n); } struct S { MACRO S(); };", "struct S { MACRO S(); };"),
         (
             "class T { int e; public: T() { open(&e); } ~T() {} float stop(); };",
             "class T { int e; public: };",

@@ -21,6 +21,7 @@ from pyptx.check.faults import fault_findings
 from pyptx.check.finding import Location
 from pyptx.check.locations import Locations, text_lines
 from pyptx.check.sanitizer_findings import sanitizer_findings
+from pyptx.cuda_device.server.call_sites import call_site
 from pyptx.cuda_device.server.device_memory import Allocation
 from pyptx.cuda_device.server.order_findings import conflict_finding, failed_call
 from pyptx.cuda_device.server.stream_order import Conflict, Operation
@@ -91,14 +92,22 @@ class LaunchChecks:
                 taken = time.perf_counter() - started
                 self._report(Report(qualified_name(name), tuple(fresh), (self.schedule,), {}, taken), shown)
 
-    def conflict(self, found: Conflict, memory: Callable[[int], str]) -> None:
-        """Report two operations that nothing orders, once for each pair of their calls."""
-        key = found.first.label, found.second and found.second.label, found.first_writes, found.second_writes
+    def conflict(self, found: Conflict, memory: Callable[[int], str], process: int) -> None:
+        """Report two operations that nothing orders, once for each pair of their calls.
+
+        Args:
+            memory: describes an address.
+            process: number of the client's process.
+        """
+        key = (*(one and (one.label, one.site) for one in (found.first, found.second)), found.first_writes)
         if ("order", key) not in self._seen:
             self._seen.add(("order", key))
-            self._report_calls(conflict_finding(found, lambda address: _byte(memory, address), _location))
+            finding = conflict_finding(
+                found, lambda address: _byte(memory, address), lambda one, role: _locations(one, role, process)
+            )
+            self._report_calls(finding)
 
-    def failed(self, symbol: str, name: str, diagnosis: str) -> None:
+    def failed(self, symbol: str, name: str, diagnosis: str, process: int, sites: Sequence[int]) -> None:
         """Report a call that failed, once for each text, unless it is a limit of the simulated device.
 
         Kernels that fault are findings of their launches.
@@ -106,7 +115,7 @@ class LaunchChecks:
         if name == "NOT_SUPPORTED" or diagnosis.startswith("kernel ") or ("call", symbol, diagnosis) in self._seen:
             return
         self._seen.add(("call", symbol, diagnosis))
-        self._report_calls(failed_call(symbol, name, diagnosis), shown=False)
+        self._report_calls(failed_call(symbol, name, diagnosis, _call("call", symbol, process, sites)), shown=False)
 
     def _report_calls(self, finding: Finding, shown: bool = True) -> None:
         self._report(Report("calls of the driver", (finding,), (self.schedule,), {}, 0.0), shown)
@@ -150,12 +159,20 @@ def _byte(memory: Callable[[int], str], address: int) -> str:
     return memory(address).removeprefix("it is ")
 
 
-def _location(operation: Operation, role: str) -> Location:
-    """Return the location of an operation: the first line of a kernel, or the operation itself."""
+def _locations(operation: Operation, role: str, process: int) -> tuple[Location, ...]:
+    """Return the locations of an operation: the call that issued it, and the first line of a kernel."""
     if operation.launch is None:
-        return Location(role, None, 0, operation.label)
+        return (_call(role, operation.label, process, operation.site),)
     kernel = operation.launch.kernel
-    return Locations(kernel.program, lambda: text_lines(kernel.module.tree, kernel.module.text)).of(0, role)
+    lines = Locations(kernel.program, lambda: text_lines(kernel.module.tree, kernel.module.text))
+    issued = _call("launched", operation.label, process, operation.site, operation.launch.name)
+    return (lines.of(0, role), *((issued,) if issued.place or issued.ptx != operation.label else ()))
+
+
+def _call(role: str, label: str, process: int, sites: Sequence[int], kernel: str = "") -> Location:
+    """Return the location of a call of the client; `kernel` as for `call_site`."""
+    site = call_site(process, [address for address in sites if address], kernel)
+    return Location(role, site and site.place, 0, f"{label}, called by {site.text}" if site else label)
 
 
 def collect_checks(folder: Path) -> LaunchChecks:

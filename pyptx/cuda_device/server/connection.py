@@ -14,7 +14,7 @@ __all__ = ["ClosedError", "Connection", "Request"]
 
 REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP = range(8)
 ACKNOWLEDGE = 0xFFFFFFFF
-_REQUEST = struct.Struct("<IIQQ")
+_REQUEST = struct.Struct("<IIQQ4Q")
 _REPLY = struct.Struct("<IiQ")
 _CHUNK = 1 << 16
 
@@ -24,12 +24,16 @@ class ClosedError(Exception):
 
 
 class Request(NamedTuple):
-    """A call of the client; `context` and `thread` are those of the calling thread."""
+    """A call of the client; `context` and `thread` are those of the calling thread.
+
+    `sites` are return addresses, innermost first, 0 where there is none; without `pyptx exec --check` all are 0.
+    """
 
     function: int
     context: int
     thread: int
     payload: memoryview
+    sites: tuple[int, ...]
 
 
 class Connection:
@@ -55,7 +59,7 @@ class Connection:
         data = self._pending or self._read()
         while len(data) < _REQUEST.size:
             data += self._read()
-        function, size, context, thread = _REQUEST.unpack_from(data)
+        function, size, context, thread, *sites = _REQUEST.unpack_from(data)
         end = _REQUEST.size + size
         if len(data) < end:
             parts, count = [data], len(data)
@@ -64,7 +68,7 @@ class Connection:
                 count += len(parts[-1])
             data = b"".join(parts)
         self._pending = data[end:]
-        return Request(function, context, thread, memoryview(data)[_REQUEST.size : end])
+        return Request(function, context, thread, memoryview(data)[_REQUEST.size : end], tuple(sites))
 
     def reply(self, status: int, payload: bytes = b"") -> None:
         """Answer the request."""

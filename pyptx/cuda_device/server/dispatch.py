@@ -81,8 +81,8 @@ def serve(session: Session, connection: Connection) -> None:
 def handle(session: Session, request: Request) -> None:
     """Handle one request and reply to it."""
     call = CALLS[request.function]
-    before = session.context, session.thread
-    session.context, session.thread = request.context, request.thread
+    before = session.context, session.thread, session.sites
+    session.context, session.thread, session.sites = request.context, request.thread, request.sites
     began, status = time.perf_counter() if session.trace is not None else 0.0, 0
     try:
         if call.entry.place == "server":
@@ -101,7 +101,7 @@ def handle(session: Session, request: Request) -> None:
     except DriverError as error:
         report(call, error)
         if session.checks is not None and error.diagnosis:
-            session.checks.failed(call.entry.symbol, error.name, error.diagnosis)
+            session.checks.failed(call.entry.symbol, error.name, error.diagnosis, session.process, session.sites)
         status = error.code
         session.connection.reply(status)
     except (ClosedError, KeyboardInterrupt):
@@ -115,7 +115,7 @@ def handle(session: Session, request: Request) -> None:
     finally:
         if session.trace is not None:
             session.trace.call(_SHOWN.get(call.entry.symbol, call.entry.symbol), request.thread, began, status)
-        session.context, session.thread = before
+        session.context, session.thread, session.sites = before
 
 
 class _Sticky(Exception):

@@ -18,13 +18,13 @@ _WAIT = "wait for the operation (cudaStreamSynchronize, cudaEventSynchronize) be
 
 
 def conflict_finding(
-    found: Conflict, memory: Callable[[int], str], place: Callable[[Operation, str], Location]
+    found: Conflict, memory: Callable[[int], str], places: Callable[[Operation, str], tuple[Location, ...]]
 ) -> Finding:
     """Return the finding of a conflict.
 
     Args:
         memory: describes a byte by its address, such as "byte 4 of device memory #1".
-        place: returns the location of an operation, with its role.
+        places: returns the locations of an operation, with its role.
     """
     first, second, where = found.first, found.second, memory(found.address)
     if second is None:
@@ -33,14 +33,14 @@ def conflict_finding(
             f"The host changed {where} while {_name(first)} could still be {done[:-1].removesuffix('e')}ing it: nothing "
             f"between the call and the change waits for the operation, which {done} this memory."
         )
-        return Finding("host-access", "error", message, _WAIT, (place(first, f"{done}, unordered"),))
+        return Finding("host-access", "error", message, _WAIT, places(first, f"{done}, unordered"))
     roles = ["writes" if wrote else "reads" for wrote in (found.first_writes, found.second_writes)]
     message = (
         f"{_name(second).capitalize()} {roles[1]} {where}, which {_name(first)} {roles[0]}; nothing orders the two "
         "operations, so that a GPU may run them in either order or at the same time."
     )
-    places = place(first, roles[0]), place(second, f"{roles[1]}, unordered")
-    return Finding("stream-order", "error", message, _ORDER, places)
+    at = *places(first, roles[0]), *places(second, f"{roles[1]}, unordered")
+    return Finding("stream-order", "error", message, _ORDER, at)
 
 
 def _name(operation: Operation) -> str:
@@ -49,11 +49,12 @@ def _name(operation: Operation) -> str:
     return f"{article}{operation.label} in {stream}"
 
 
-def failed_call(symbol: str, name: str, diagnosis: str) -> Finding:
+def failed_call(symbol: str, name: str, diagnosis: str, place: Location) -> Finding:
     """Return the finding of a call that the driver refuses.
 
     Args:
         name: of the status, without CUDA_ERROR_.
+        place: of the call.
     """
     message, _, hint = diagnosis.partition("\nhint: ")
     freed = "has been freed" in message
@@ -65,5 +66,4 @@ def failed_call(symbol: str, name: str, diagnosis: str) -> Finding:
         hint = hint or "free the memory after its last use"
     else:
         rule, severity = "failed-call", "warning"
-    place = Location("call", None, 0, symbol)
     return Finding(rule, severity, f"{symbol} failed with CUDA_ERROR_{name}: {message}", hint or None, (place,))

@@ -107,7 +107,7 @@ class ProgramOrder:
 
     def memory(self, stream: Stream, label: str, address: int, size: int) -> None:
         """Add the allocation or release of memory in the order of a stream."""
-        operation = Operation(label, stream.handle, writes=ranges_of_rows(address, size))
+        operation = Operation(label, stream.handle, self._session.sites, writes=ranges_of_rows(address, size))
         self._order.submit(self.clock(stream), self._line(stream), operation)
 
     def _graph(self, clock: Clock, line: Any, stream: Stream, steps: Iterable[tuple[Node, Any]]) -> None:
@@ -128,7 +128,7 @@ class ProgramOrder:
         launch = operation if hasattr(operation, "kernel") else None
         concurrent = launch is not None and launch.kernel.program.ordered
         label = operation.label if launch is None else f"kernel {launch.name}"
-        made = Operation(label, stream, None, launch, reads, writes, concurrent)
+        made = Operation(label, stream, self._session.sites, launch, reads, writes, concurrent)
         if not concurrent and not getattr(operation, "blocks_host", False):
             self._order.watch(made, self._shared(joined([reads, writes])))
         self._order.submit(clock, line, made)

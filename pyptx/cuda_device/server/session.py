@@ -69,6 +69,8 @@ class Session:
         gpu: the simulated GPU.
         context: handle of the calling thread's context, during a call; 0 without one.
         thread: number of the calling thread, during a call.
+        sites: return addresses of the call, as in `Request`.
+        process: number of the client's process.
         primary: the primary context; None before it is retained.
         retained: references to the primary context.
         runs_kernel: True while a kernel runs.
@@ -84,6 +86,8 @@ class Session:
         self.checks = LaunchChecks(options.schedule) if options.check else None
         self.order = ProgramOrder(self, self._conflict) if options.check else None
         self.context = self.thread = 0
+        self.sites: tuple[int, ...] = ()
+        self.process = 0
         self.primary: Context | None = None
         self.primary_flags = self.retained = 0
         self.trace = Trace(gpu.name) if options.trace else None
@@ -102,7 +106,7 @@ class Session:
 
     def _conflict(self, found: Conflict) -> None:
         assert self.checks is not None, "the order of work is known where launches are checked"
-        self.checks.conflict(found, self.memory.describe)
+        self.checks.conflict(found, self.memory.describe, self.process)
 
     # contexts
 
@@ -218,6 +222,6 @@ class Session:
 
     def call_host(self, function: int, data: int, stream: int | None = None) -> None:
         """Have the calling thread call a host function."""
-        thread, context = self.thread, self.context
+        thread, context, sites = self.thread, self.context, self.sites
         self.connection.call_host(thread, function, data, stream)
-        self.thread, self.context = thread, context
+        self.thread, self.context, self.sites = thread, context, sites

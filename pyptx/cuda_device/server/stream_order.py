@@ -35,7 +35,7 @@ class Operation:
     Attributes:
         label: for messages, such as "the copy of 4,096 bytes".
         stream: handle of its stream.
-        site: of the call that issued it; opaque here.
+        site: return addresses of the call that issued it.
         launch: the kernel launch; None for other work.
         reads, writes: ranges of bytes.
         concurrent: True if it uses atomics, volatile or ordered accesses: it may share bytes with other such work.
@@ -45,7 +45,7 @@ class Operation:
 
     label: str
     stream: int
-    site: Any = None
+    site: tuple[int, ...] = ()
     launch: Any = None
     reads: np.ndarray = field(default_factory=lambda: NOTHING)
     writes: np.ndarray = field(default_factory=lambda: NOTHING)

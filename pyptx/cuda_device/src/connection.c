@@ -1,11 +1,13 @@
 // The connection to the server: one socket, used by one thread at a time, and the shared memory of the device.
 //
-// A request is {function, bytes of payload, context, thread} and its payload. The server answers with actions, which
+// A request is {function, bytes of payload, context, thread, return addresses} and its payload. The server answers with actions, which
 // this process carries out in its own memory, and at the end with the reply. All words are 8 bytes.
 
 #include "client.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -18,7 +20,9 @@ enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP };   
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-struct request { uint32_t function, bytes; uint64_t context, thread; };
+#define SITES 4
+#define SITES_VARIABLE "PYPTX_CALL_SITES"       // set where the server wants return addresses
+struct request { uint32_t function, bytes; uint64_t context, thread, sites[SITES]; };
 struct reply { uint32_t kind; int32_t status; uint64_t bytes; };
 struct welcome { uint64_t base, size; };
 struct bytes { unsigned char *data; size_t size, capacity, at; };
@@ -161,15 +165,33 @@ EXPORT int cuInit(unsigned flags) {
 
 // calls ---------------------------------------------------------------------------------------------------------------
 
+// Return addresses outside of this library and of the runtime library, innermost first.
+static void call_sites(uint64_t sites[SITES]) {
+    static const char *wanted;
+    static atomic_int asked;
+    if (!atomic_exchange(&asked, 1)) wanted = getenv(SITES_VARIABLE);
+    if (!wanted) return;
+    void *frames[24];
+    Dl_info own, in;
+    int count = backtrace(frames, 24), n = 0;
+    if (!dladdr((void *)call_sites, &own)) return;
+    for (int k = 1; k < count && n < SITES; k++) {
+        int known = dladdr(frames[k], &in);
+        if (known && (in.dli_fbase == own.dli_fbase || (in.dli_fname && strstr(in.dli_fname, "libcudart.so")))) continue;
+        sites[n++] = (uint64_t)(uintptr_t)frames[k];
+    }
+}
+
 static int begin(uint32_t function) {
     if (state != SUCCESS) return state;
     if (!thread_number) thread_number = atomic_fetch_add(&threads, 1) + 1;
+    struct request head = { .function = function, .context = current_context(), .thread = thread_number };
+    call_sites(head.sites);
     pthread_mutex_lock(&lock);
     if (state != SUCCESS) {
         pthread_mutex_unlock(&lock);
         return state;
     }
-    struct request head = { function, 0, current_context(), thread_number };
     grow(&outgoing, sizeof head);
     memcpy(outgoing.data, &head, sizeof head);
     outgoing.size = sizeof head;
@@ -234,7 +256,7 @@ static void remap(void) {
 }
 
 static int acknowledge(const void *bytes, size_t size) {
-    struct request head = { ACKNOWLEDGE, (uint32_t)size, 0, thread_number };
+    struct request head = { .function = ACKNOWLEDGE, .bytes = (uint32_t)size, .thread = thread_number };
     return send_all(&head, sizeof head) || (size && send_all(bytes, size)) ? -1 : 0;
 }
 

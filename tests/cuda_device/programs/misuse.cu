@@ -1,4 +1,4 @@
-// Right and wrong orders of calls, chosen by a name: `pyptx exec --check` reports the wrong ones.
+// Right and wrong orders of calls, chosen by names: `pyptx exec --check` reports the wrong ones.
 #include "check.h"
 
 #include <cstring>
@@ -15,8 +15,7 @@ __global__ void twice(const int *x, int *y) {
 
 __global__ void count(int *x) { atomicAdd(x, 1); }
 
-int main(int argc, char **argv) {
-    const char *name = argc > 1 ? argv[1] : "";
+static int run(const char *name) {
     auto is = [&](const char *other) { return !strcmp(name, other); };
     unsigned flags = is("blocking streams") ? cudaStreamDefault : cudaStreamNonBlocking;
     int *x, *y, *host;
@@ -111,5 +110,11 @@ int main(int argc, char **argv) {
     CHECK(cudaStreamDestroy(a));
     CHECK(cudaStreamDestroy(b));
     CHECK(cudaEventDestroy(event));
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    for (int i = 1; i < argc; i++)
+        if (int status = run(argv[i])) return status;
     return 0;
 }
