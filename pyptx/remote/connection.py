@@ -21,7 +21,7 @@ from pyptx.remote.address import Address
 from pyptx.remote.codec import Decoder, Encoder
 from pyptx.remote.framing import Bytes, Stream
 from pyptx.remote.parts import LEAST_KEPT
-from pyptx.remote.protocol import PROTOCOL, build
+from pyptx.remote.protocol import PING_S, build
 
 __all__ = ["Connection", "Reply", "close_all", "connect"]
 
@@ -87,7 +87,11 @@ class Connection:
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._hearing = threading.Thread(target=self._hear, daemon=True)
         self._hearing.start()
-        self.about = self._greet()
+        try:
+            self.about = self._greet()
+        except BaseException:  # Ctrl-C, too
+            self._process.kill()
+            raise
         self.stream = Stream(self._process.stdout, self._process.stdin)  # pyright: ignore[reportArgumentType]
         self._outbox: queue.SimpleQueue[tuple[Mapping[str, Any], Sequence[Bytes]] | None] = queue.SimpleQueue()
         threading.Thread(target=self._receive, daemon=True).start()
@@ -185,7 +189,7 @@ class Connection:
         raise ssh.failure(self.address, "\n".join(self._said))
 
     def _warn_of_other_build(self) -> None:
-        if self.about.get("protocol") != PROTOCOL or self.about.get("build") != build():
+        if self.about.get("build") != build():
             print(
                 f"pyptx: warning: {self.address} has the same version of pyptx, {self.about.get('pyptx')}, built from other "
                 f"sources; pyptx remote setup {self.address.machine} --from WHEEL_OR_FOLDER installs these",
@@ -203,7 +207,13 @@ class Connection:
 
     def _transmit(self) -> None:
         """Send what is in the outbox, in a thread of its own: Ctrl-C must not cut a frame."""
-        while (frame := self._outbox.get()) is not None:
+        while True:
+            try:
+                frame = self._outbox.get(timeout=PING_S)
+            except queue.Empty:
+                frame = {"op": "ping"}, ()
+            if frame is None:
+                return
             try:
                 self.stream.send(*frame)
             except (OSError, ValueError):  # closed by either side

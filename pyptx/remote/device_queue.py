@@ -13,6 +13,7 @@ import json
 import os
 import stat
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -75,10 +76,12 @@ class DeviceQueue:
             fcntl.flock(mutex, fcntl.LOCK_EX)
             number = max([number for number, _ in self._tickets()], default=0) + 1
             path = self._folder / f"{self._prefix}{number:08d}"
-            ticket = open(self._open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644), "r+")
+            unlocked = path.with_name(f"{path.name}-{os.getpid()}-{threading.get_ident()}")  # not yet a ticket
+            ticket = open(self._open(unlocked, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644), "r+")
             fcntl.flock(ticket, fcntl.LOCK_EX)
             json.dump({"user": user_name(), "pid": os.getpid(), "since": time.time()}, ticket)
             ticket.flush()
+            os.rename(unlocked, path)
         return _Named(ticket, str(path))  # pyright: ignore[reportReturnType]
 
     def _ahead(self, ticket: IO[str]) -> list[str]:

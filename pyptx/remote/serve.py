@@ -25,7 +25,7 @@ from pyptx.remote.codec import Decoder, Encoder
 from pyptx.remote.device_queue import DeviceQueue
 from pyptx.remote.framing import Stream
 from pyptx.remote.parts import ON_DISK, PartStore, files, folder
-from pyptx.remote.protocol import DEVICE_REQUESTS, PROTOCOL, REQUESTS, WORKER, build
+from pyptx.remote.protocol import DEVICE_REQUESTS, PROTOCOL, REQUESTS, SILENT_S, WORKER, build
 from pyptx.tune.clusters import available_cpus
 from pyptx.tune.isolation import Child, ChildError, SweepStopped, TrialFault
 
@@ -51,6 +51,7 @@ class Server:
 
     def run(self) -> None:
         """Answer requests until the near side is gone; then end all processes."""
+        threading.Thread(target=self._end_in_silence, daemon=True).start()
         try:
             while True:
                 message, parts = self._stream.receive()
@@ -60,6 +61,17 @@ class Server:
         finally:
             for child in self._children.values():
                 child.close()
+
+    def _end_in_silence(self) -> None:
+        """Exit when nothing arrives any more: networks fail without a word, and the GPU must not stay reserved."""
+        received, since = -1, time.monotonic()
+        while time.monotonic() - since < SILENT_S:
+            time.sleep(1)
+            if self._stream.received != received:
+                received, since = self._stream.received, time.monotonic()
+        for child in list(self._children.values()):
+            child.close()
+        os._exit(1)
 
     def _handle(self, message: dict[str, Any], parts: list[bytes]) -> None:
         for part in parts:
@@ -76,7 +88,7 @@ class Server:
                 self._child(message["child"]).put(message)
             case "interrupt" | "stop" | "end" as what if message.get("child") in self._children:
                 getattr(self._children[message["child"]], what)()
-            case "interrupt" | "stop" | "end":
+            case "interrupt" | "stop" | "end" | "ping":
                 pass
             case other:
                 raise InputError(f"unknown request {other!r}")
@@ -189,6 +201,8 @@ class FarChild:
             reply(type(error).__name__, str(error))
         except PtxError as error:
             reply("Fault", {"fault": "error", "message": str(error)})
+        except Exception as error:  # the near side waits for an answer, whatever happens
+            reply("Fault", {"fault": "error", "message": f"{type(error).__name__}: {error}"})
 
     def _reserve(self, message: dict[str, Any], once: ExitStack) -> float:
         """Wait for the device as far as the request asks for it; return the seconds waited."""

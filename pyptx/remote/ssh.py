@@ -13,6 +13,7 @@ import sys
 from pyptx._version import __version__
 from pyptx.errors import OptionError, RemoteError
 from pyptx.remote.address import Address
+from pyptx.remote.protocol import PROTOCOL
 
 __all__ = ["ENVIRONMENT", "command", "far_python", "failure", "greeting", "refusal"]
 
@@ -122,4 +123,9 @@ def refusal(address: Address, answer: dict) -> RemoteError | None:
         )
     if answer.get("pyptx") != __version__:
         return RemoteError(f"{address} has pyptx {answer.get('pyptx')}; this is pyptx {__version__}", hint=setup)
+    if answer.get("protocol") != PROTOCOL:
+        return RemoteError(
+            f"{address} has pyptx {__version__} with protocol {answer.get('protocol')}; this one has {PROTOCOL}",
+            hint=f"install these sources there: {setup} --from WHEEL_OR_FOLDER",
+        )
     return None

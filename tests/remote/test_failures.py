@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -60,6 +61,10 @@ def test_a_far_side_without_pyptx_or_with_another_version_is_told_apart(server: 
     old = fake_python(tmp_path, "old", 'echo "Welcome to old"; echo \'pyptx-remote {"pyptx": "0.0.9", "protocol": 1}\'')
     with pytest.raises(RemoteError, match=f"has pyptx 0.0.9; this is pyptx {pyptx.__version__}"):
         pyptx.use(server.address(python=old))
+    answer = json.dumps({"pyptx": pyptx.__version__, "protocol": 99})
+    other = fake_python(tmp_path, "other", f"echo 'pyptx-remote {answer}'")
+    with pytest.raises(RemoteError, match=r"with protocol 99; this one has 1\nhint: .*--from"):
+        pyptx.use(server.address(python=other))
 
 
 def test_the_environment_variable_selects_a_machine_for_a_whole_program(server: Sshd):

@@ -145,6 +145,11 @@ def test_a_fault_there_is_reported_at_the_python_line_here(far: str):
     assert str(there.value) == str(here.value) and there.value.kind == here.value.kind
 
 
+def test_tools_that_need_the_simulator_run_here(far: str):
+    with pyptx.use(far):
+        assert double().check(X[:256]).ok
+
+
 def test_options_of_this_process_and_unknown_ones_are_refused(far: str):
     with pyptx.use(far):
         with pytest.raises(ArgumentTypeError, match="stream applies to this process only"):

@@ -20,6 +20,7 @@ from pyptx.remote.device_queue import DeviceQueue
 from pyptx.remote.framing import Stream
 from pyptx.remote.memory import Ranges, restored
 from pyptx.remote.parts import PartStore
+from pyptx.remote.serve import Server
 from pyptx.sim.counters import Counters
 from pyptx.tune.correctness import Tolerance
 
@@ -172,6 +173,19 @@ def test_a_ticket_of_a_process_that_has_ended_does_not_block(tmp_path: Path):
     queue = DeviceQueue("GPU 0", tmp_path)
     with queue.reserved():
         pass
-    (tmp_path / "pyptx-queue" / "GPU-0.00000007").write_text("{}")
+    (tmp_path / "pyptx-queue" / "GPU-0.00000007").write_text("{}")  # nobody has locked it
     with queue.reserved() as waited:
         assert waited < 5 and len(queue.holders()) == 1
+
+
+def test_a_far_side_ends_when_nothing_arrives(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    ended = threading.Event()
+    monkeypatch.setattr("pyptx.remote.serve.SILENT_S", 0.5)
+    monkeypatch.setattr("os._exit", lambda status: ended.set())
+    source, target = os.pipe()
+    server = Server(Stream(os.fdopen(source, "rb"), io.BytesIO()), PartStore(tmp_path))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    assert ended.wait(10)
+    os.close(target)
+    thread.join(10)
