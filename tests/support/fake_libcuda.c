@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifndef MORE_FUNCTIONS                                   /* of launch_libcuda.c, which includes this file */
+#define MORE_FUNCTIONS
+#define OTHERWISE NULL
+#endif
+
 static CUcontext current;
 
 static CUresult init(unsigned f) { return CUDA_SUCCESS; }
@@ -90,12 +95,12 @@ static const struct { const char *name; void *function; } TABLE[] = {
     {"cuEventElapsedTime", elapsed}, {"cuThreadExchangeStreamCaptureMode", nothing}, {"cuGetErrorString", words},
     {"cuLibraryLoadData", load}, {"cuLibraryGetKernel", kernel}, {"cuKernelGetFunction", function},
     {"cuFuncGetAttribute", function_attribute}, {"cuFuncSetAttribute", set_attribute},
-    {"cuTensorMapEncodeTiled", encode}, {"cuLaunchKernelEx", launch}};
+    {"cuTensorMapEncodeTiled", encode}, {"cuLaunchKernelEx", launch} MORE_FUNCTIONS};
 
 #undef cuGetProcAddress
 CUresult cuGetProcAddress_v2(const char *symbol, void **found, int cuda, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *status) {
-    *found = NULL;
+    *found = OTHERWISE;
     if (!strcmp(symbol, "cuGetProcAddress")) *found = cuGetProcAddress_v2;
     for (size_t k = 0; k < sizeof TABLE / sizeof *TABLE; k++)
         if (!strcmp(symbol, TABLE[k].name)) *found = TABLE[k].function;
