@@ -3,7 +3,7 @@
 Times of a GPU are measured; without one they are those of the performance model, and say so.
 """
 
-from pyptx.benchmarking.benchmark import benchmark
 from pyptx.benchmarking.result import Benchmark, BenchmarkRow
+from pyptx.benchmarking.runner import benchmark
 
 __all__ = ["Benchmark", "BenchmarkRow", "benchmark"]

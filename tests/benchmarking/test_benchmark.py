@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from contextlib import contextmanager
 from html.parser import HTMLParser
 
 import numpy as np
@@ -16,7 +17,9 @@ from pyptx import Tile, kernel, ptx
 from pyptx.benchmarking.candidates import Candidate, candidates_of
 from pyptx.benchmarking.measured import CallTimer, race, summary
 from pyptx.errors import OperandError, OptionError, UnknownNameError
+from pyptx.runtime.cuda import CudaBackend
 from pyptx.runtime.cuda.driver import Driver
+from pyptx.tune.device import DeviceTimer
 from pyptx.tune.race import RaceSettings
 from pyptx.tune.statistics import signed_rank_test
 from pyptx.types import f32
@@ -161,3 +164,41 @@ def test_candidates_that_cannot_be_timed_are_refused():
         candidates_of(double, "cutlass", (X,), {})
     (_, product) = candidates_of(double, "cublas", (np.eye(2), np.eye(2)), {})
     assert product.name == "cuBLAS (matmul)" and (product.call() == np.eye(2)).all()
+
+
+class Machine:
+    """Another machine, whose GPU is a substitute driver in this process."""
+
+    name, measures, generation = "ssh://far", True, 0
+
+    def __init__(self, simulated: bool = False):
+        self.simulated, self.gpu, self.timer = simulated, FakeGpu(256, seconds=3e-4), None
+
+    def device(self):
+        return {"backend": "cuda", "name": "NVIDIA H100", "driver": "13.0", "simulated": self.simulated}
+
+    @contextmanager
+    def children(self, count, *, measuring):
+        yield [self]
+
+    def prepare(self, *setups):
+        self.timer = self.timer or DeviceTimer(0, backend=CudaBackend(self.gpu))
+        for kind, *arguments in setups:
+            if kind == "arrays":
+                self.timer.arrays(*arguments)
+
+    def ask(self, what, name, *arguments, limit_s):
+        assert what == "on_gpu"
+        return getattr(self.timer, name)(*arguments)
+
+
+def test_kernels_are_measured_on_the_machine_that_is_selected(monkeypatch):
+    machine = Machine()
+    monkeypatch.setattr("pyptx.benchmarking.runner.selected_machine", lambda: machine)
+    machine.gpu.sizes |= {"triple": [8, 8]}
+    result = pyptx.benchmark([double, triple], X, against={"NumPy": lambda x: x + x}, check=False, record=False)
+    assert result.kind == "measured" and result.method.endswith("on ssh://far") and result.baseline == "double"
+    assert result["double"].seconds.value == pytest.approx(3e-4) and result["double"].rounds >= 9
+    assert result["triple"].speedup.value == pytest.approx(1.0) and result["NumPy"].seconds is None
+    machine.simulated = True
+    assert pyptx.benchmark(double, X, check=False, record=False).kind == "modeled"
