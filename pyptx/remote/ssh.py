@@ -31,10 +31,10 @@ try:
         raise ImportError("Python 3.11 or newer is needed")
     from pyptx.remote.serve import main
 except ImportError as missing:
+    from importlib.metadata import PackageNotFoundError, version
     try:
-        from importlib.metadata import version
         found = version("pyptx-workbench")
-    except Exception:
+    except PackageNotFoundError:
         found = None
     print("{GREETING} " + json.dumps({{"missing": str(missing), "pyptx": found, "python": sys.version.split()[0],
         "executable": sys.executable}}), flush=True)
