@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -150,7 +149,6 @@ class Benchmark:
             "text/html": self.html(),
             "text/markdown": self.to_markdown(),
             "text/plain": self.text(),
-            "application/json": json.loads(json.dumps(self.to_json())),
         }
 
     def __repr__(self) -> str:

@@ -19,6 +19,9 @@ The model's constants are fitted to none of these rows; when somebody fits some,
 those, and are left out here. Reported for each: Spearman's rank correlation over the rows, the best measured time among
 the model's first 1, 10 and 50 over the best of all, and the median ratio of modeled to measured time. Goals: at least
 0.9, and 1.03 among the first ten (there is no sweep yet: no GPU was at hand).
+
+Profiles are files `name.profile.json` of the same folder, as `pyptx profile KERNEL --report run.ncu-rep -o name.profile.json`
+writes them. Reported for each metric: the geometric mean and the range of modeled over measured.
 """
 
 from __future__ import annotations
@@ -188,12 +191,35 @@ def report_sweeps(folder: Path) -> int:
     return int(missed)
 
 
+def profile_ratios(folder: Path) -> dict[str, list[float]]:
+    """Return modeled over measured for each metric of the profiles in a folder."""
+    found: dict[str, list[float]] = {}
+    for path in sorted(folder.glob("*.profile.json")):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data.get("schema") != "pyptx-profile-comparison":
+            raise SystemExit(f"{path} is not an output of pyptx profile")
+        for row in data["rows"]:
+            if row["modeled"] and row["measured"]:
+                found.setdefault(row["name"], []).append(row["modeled"] / row["measured"])
+    return found
+
+
+def report_profiles(folder: Path) -> None:
+    """Print the ratios of each metric."""
+    for name, ratios in profile_ratios(folder).items():
+        mean = float(np.exp(np.mean(np.log(ratios))))
+        print(
+            f"{name:30} {len(ratios):3} profiles, modeled / measured {mean:.2f} ({min(ratios):.2f} .. {max(ratios):.2f})"
+        )
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--held", action="store_true", help="also the ladders that no change is decided on")
     parser.add_argument("--sweeps", type=Path, default=HERE / "measured", metavar="FOLDER")
     given = parser.parse_args(arguments)
     report_ladders(given.held)
+    report_profiles(given.sweeps)
     return report_sweeps(given.sweeps)
 
 

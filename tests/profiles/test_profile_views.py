@@ -107,3 +107,14 @@ else:
     monkeypatch.setenv("PATH", str(tmp_path / "none"))
     assert main(["profile", f"{tmp_path}/k.py:double", "-p", "N=1024"]) == 1
     assert "install Nsight Compute, or set PYPTX_NCU" in capsys.readouterr().err
+
+
+def test_the_report_of_the_model_reads_comparisons(tmp_path, report, monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
+    from model_report import profile_ratios
+
+    (tmp_path / "k.py").write_text(SOURCE)
+    command = ["profile", f"{tmp_path}/k.py:double", "-p", "N=1024", "--report", str(report)]
+    assert main([*command, "-o", str(tmp_path / "a.profile.json")]) == 0
+    (ratio,) = profile_ratios(tmp_path)["duration"]
+    assert ratio == pytest.approx(double.estimate(X).seconds / 4e-6)
