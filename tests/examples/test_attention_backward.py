@@ -61,7 +61,7 @@ def test_a_scale_is_that_of_all_three_kernels(backward):
         np.testing.assert_allclose(result.astype(np.float32), value, rtol=1e-2, atol=1e-2)
 
 
-@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("causal", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_the_reference_is_what_autograd_finds(backward, causal: bool):
     torch = pytest.importorskip("torch")
     given = arrays(f16, 1, 2, 30, 30, 64)

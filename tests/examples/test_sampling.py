@@ -34,7 +34,7 @@ def test_a_token_is_that_of_the_reference(example, dtype, N, options, schedule):
 
 
 def test_only_tokens_within_the_limits_are_chosen_by_their_weights(example):
-    module, rows = example("sampling"), 400
+    module, rows = example("sampling"), 100
     logits = np.full((rows, 8), -np.inf, np.float32)
     logits[:, :5] = np.log([0.4, 0.1, 0.3, 0.15, 0.05])
     tokens = module.sampling_of(f32)(
