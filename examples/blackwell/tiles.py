@@ -59,7 +59,8 @@ class Roles:
         self.behind = stages // 2 if BM > ROWS else 0  # stages that the second block follows behind
         self.a_bytes, self.b_bytes = BM * BK * 2, BK * (BN // ctas) * 2
         self.stage_bytes = self.a_bytes + self.b_bytes
-        ring, self.slot = smem.alloc(b8, (stages, self.stage_bytes), align=1024), smem.alloc(b32, 1, align=16)
+        ring = smem.alloc(b8, (stages, self.stage_bytes), align=1024)
+        self.memory = lib.TensorMemory(SETS * BN, ctas=ctas)
         self.start = reg.from_(ring.name, u32)
         self.filled, self.freed = barriers(stages), barriers(stages)
         self.summed, self.read = barriers(SETS), barriers(SETS)
@@ -75,32 +76,18 @@ class Roles:
         return stages * (BM + BN // ctas) * BK * 2 + lib.StoreBoxes.bytes_of(WRITERS, 32)
 
     def begin(self) -> None:
-        """Allocate tensor memory and initialize mbarriers; called by all threads."""
-        with ptx.if_(self.warp == 0):
-            ptx.tcgen05.alloc(self.slot, SETS * self.BN, cta_group=self.ctas)
-            ptx.tcgen05.relinquish_alloc_permit(cta_group=self.ctas)
+        """Initialize mbarriers and allocate tensor memory; called by all threads."""
         with ptx.if_(self.tid == COPIES):
             for ring in (self.filled, self.freed, self.summed):
                 ring.init_all(1)
             self.read.init_all(self.ctas * WRITERS)
             ptx.fence.mbarrier_init()
-        self.meet()
-        self.sums = smem.load(b32, self.slot)
+        self.memory.set_up(self.tid)
+        self.sums = self.memory.start
 
     def end(self) -> None:
         """Free tensor memory once it is no longer used; called by all threads."""
-        self.meet()
-        with ptx.if_(self.warp == 0):
-            ptx.tcgen05.dealloc(self.sums, SETS * self.BN, cta_group=self.ctas)
-
-    def meet(self) -> None:
-        """Synchronize all threads, of both CTAs of a pair, including their tensor memory accesses."""
-        ptx.tcgen05.fence_before_thread_sync()
-        if self.ctas > 1:
-            ptx.cluster.sync()
-        else:
-            ptx.bar.sync(0)
-        ptx.tcgen05.fence_after_thread_sync()
+        self.memory.free(self.tid)
 
     def copy(self, a: TensorSpec, b: TensorSpec, row: Reg, column: Reg, k: Reg) -> None:
         """Copy BK columns of A and rows of B into the next stage, once it is free."""

@@ -11,7 +11,7 @@ from pyptx.lib._swizzled_rows import fill_row, row_place
 from pyptx.lib.boxed_fragment import BoxedFragment
 from pyptx.lib.tma_ring import Stage, TmaRing
 from pyptx.lib.wgmma_tile import WgmmaTile
-from pyptx.ptx import tcgen05
+from pyptx.ptx import cluster, tcgen05
 from pyptx.ptx.barrier import bar
 from pyptx.ptx.control import if_
 from pyptx.reg import Reg, RegArray
@@ -33,37 +33,44 @@ class TensorMemory:
 
     Args:
         columns: a power of two from 32 to 512.
+        ctas: 2 for the memory of a pair of CTAs (`cta_group::2`), a cluster, whose threads all set up and free together.
     Attributes:
         start: address of the first column, a b32 register; from `set_up` on.
     Raises:
-        ShapeError: another number of columns.
+        ShapeError: another number of columns or CTAs.
     Source: PTX ISA, "Tensor Memory Allocation and Management Instructions".
     """
 
     start: Reg
 
-    def __init__(self, columns: int):
-        if columns not in (32, 64, 128, 256, 512):
-            raise ShapeError(f"TensorMemory: columns={columns!r}; expected 32, 64, 128, 256 or 512", at=user_place())
-        self.columns, self._slot = columns, smem.alloc(b32, 1, align=16)
+    def __init__(self, columns: int, *, ctas: int = 1):
+        if columns not in (32, 64, 128, 256, 512) or ctas not in (1, 2):
+            raise ShapeError(
+                f"TensorMemory: columns={columns!r}; expected 32, 64, 128, 256 or 512, and 1 or 2 CTAs, not {ctas!r}",
+                at=user_place(),
+            )
+        self.columns, self.ctas, self._slot = columns, ctas, smem.alloc(b32, 1, align=16)
 
     def set_up(self, tid: Reg) -> None:
-        """Allocate, by the first warp, and synchronize the CTA; called by all threads."""
+        """Allocate, by the first warp, and synchronize the CTA, or the pair; called by all threads."""
         with if_(tid < 32):
-            tcgen05.alloc(self._slot, self.columns)
-            tcgen05.relinquish_alloc_permit()
+            tcgen05.alloc(self._slot, self.columns, cta_group=self.ctas)
+            tcgen05.relinquish_alloc_permit(cta_group=self.ctas)
         self._sync()
         self.start = smem.load(b32, self._slot)
 
     def free(self, tid: Reg) -> None:
-        """Synchronize the CTA and free the memory, by the first warp; called by all threads, before they exit."""
+        """Synchronize the CTA, or the pair, and free the memory, by the first warp; called by all threads, before they exit."""
         self._sync()
         with if_(tid < 32):
-            tcgen05.dealloc(self.start, self.columns)
+            tcgen05.dealloc(self.start, self.columns, cta_group=self.ctas)
 
     def _sync(self) -> None:
         tcgen05.fence_before_thread_sync()
-        bar.sync(0)
+        if self.ctas > 1:
+            cluster.sync()
+        else:
+            bar.sync(0)
         tcgen05.fence_after_thread_sync()
 
 

@@ -39,12 +39,15 @@ def stored(dtype, n: int, bounded: bool):
     return fragments
 
 
-@pytest.mark.parametrize(("dtype", "n", "end"), [
+@pytest.mark.parametrize(
+    ("dtype", "n", "end"),
+    [
         (f32, 96, None),
         (bf16, 192, 85),
         pytest.param(bf16, 64, None, marks=pytest.mark.slow),
         pytest.param(e4m3, 256, None, marks=pytest.mark.slow),
-    ])
+    ],
+)
 def test_a_fragment_is_stored(dtype, n, end):
     wanted = np.arange(ROWS)[:, None] % 16 * 4 + np.arange(n - 16) % 4
     fragments = stored(dtype, n, bounded=end is not None)
