@@ -255,6 +255,11 @@ def test_freeing_twice():
             sim.launch(sim.load(_module(HEAP, ALLOCATE + twice)), 1, 32, (np.zeros(32, np.int32),), engine=engine)
 
 
+def test_launches_by_kernels_are_refused_by_name():
+    with pytest.raises(SimulationError, match="kernels that launch kernels .dynamic parallelism. are not simulated"):
+        sim.load(_module(".extern .func __cudaCDP2StreamDestroy;", "call __cudaCDP2StreamDestroy; mov.u32 %r1, 0;"))
+
+
 def test_a_function_without_a_body_is_named():
     with pytest.raises(SimulationError, match="function away has no body in this module"):
         sim.load(_module(".extern .func away;", "call away; mov.u32 %r1, 0;"))

@@ -220,12 +220,17 @@ def _copy(o: Operands, to: Address, source: Address, slot: Slot) -> list[Transfe
     return copies
 
 
+_DEVICE_RUNTIME = ("__cudaCDP2", "cudaGetParameterBuffer", "cudaLaunchDevice", "cudaDeviceSynchronize")
+
+
 def _host(o: Operands, name: str, results: _Operands, arguments: _Operands) -> HostCall:
     """Call a function of the driver: its arguments are in registers, its result in one."""
     symbols = o.scope.symbols
     declared = next((d for d in symbols.module.directives if isinstance(d, Function) and d.name == name), None)
     if declared is None:
         raise o.refuse(f"{name} is not declared")
+    if name.startswith(_DEVICE_RUNTIME):
+        raise o.refuse(f"{name}: kernels that launch kernels (dynamic parallelism) are not simulated")
     if name not in HOST_FUNCTIONS:
         raise o.refuse(
             f"function {name} has no body in this module, and the driver does not provide it "
