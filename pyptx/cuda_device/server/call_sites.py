@@ -69,7 +69,9 @@ def _located(process: int, address: int) -> tuple[CallSite, str, bool] | None:
     if source and source != "??" and number.isdigit() and int(number):
         code = StoredCode(source, function, function, int(number), ((int(number), int(number), None, None),))
         return CallSite(f"{function} ({Path(source).name}:{number})", SourceLocation(code, 0)), function, is_wrapper
-    return CallSite(f"{function} ({short})" if function != "??" else short, None), function, is_wrapper
+    # of a library without lines, only the nearest exported function is known, which may be another one
+    is_named = function != "??" and ".so" not in Path(file).name
+    return CallSite(f"{function} ({short})" if is_named else short, None), function, is_wrapper
 
 
 def _mapping(process: int, address: int) -> tuple[str, int] | None:

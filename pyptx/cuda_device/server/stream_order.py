@@ -52,6 +52,7 @@ class Operation:
     concurrent: bool = False
     line: Hashable = None
     number: int = 0
+    span: tuple[int, int] = (0, 0)  # that holds all of its ranges
     contents: tuple[np.ndarray, int] | None = None
 
 
@@ -138,6 +139,9 @@ class StreamOrder:
             line: identifies a sequence of operations that are ordered: the stream, or a place in its graphs.
         """
         operation.line, operation.number = line, clock.get(line, 0) + 1
+        used = [ranges for ranges in (operation.reads, operation.writes) if len(ranges)]
+        if used:
+            operation.span = min(int(r[0, 0]) for r in used), max(int(r[-1, 1]) for r in used)
         self._find(operation, clock)
         clock[line] = operation.number
         if len(operation.reads) or len(operation.writes):
@@ -146,7 +150,11 @@ class StreamOrder:
 
     def _find(self, new: Operation, clock: Clock) -> None:
         still = []
+        start, end = new.span
         for old, own in self._pending:
+            if old.span[1] <= start or end <= old.span[0]:
+                still.append((old, own))
+                continue
             ordered = _has(clock, old)
             if not ordered and not (old.concurrent and new.concurrent):
                 self._conflict(old, new)

@@ -23,6 +23,7 @@ host = np.frombuffer((ctypes.c_float * n)(), np.float32)
 host[:] = np.arange(n)
 from driver import call  # noqa: E402
 
+stream.sync()  # the allocation is in its order, the copy in that of the default stream
 call("cuMemcpyHtoD", int(buffer.handle), host.ctypes.data, host.nbytes)
 launch(stream, LaunchConfig(grid=4, block=256), kernel, int(buffer.handle), np.float32(3), np.uint64(n))
 stream.sync()
