@@ -43,6 +43,7 @@ def add(subparsers: Any) -> None:
             "show Python, pyptx, GPU, its queue, and the cache there",
             "pyptx remote status gpu-server",
             "pyptx remote status gpu-server --json",
+            more="Exit status: 0; 1 if the machine or its device cannot be used.",
         ),
     )
     for one in (setup, status):
@@ -72,4 +73,4 @@ def run(arguments: argparse.Namespace) -> int:
         address = replace(address, python="")  # the environment's own from now on
     found = status.status(address)
     print(json.dumps(found, indent=1) if arguments.json else status.text(found))
-    return 0
+    return int(found["device"]["backend"] is None)

@@ -69,6 +69,9 @@ def test_setup_installs_this_pyptx_and_status_says_what_is_there(server: Sshd, t
         and found["device"]["name"] == "simulator"
         and found["cpus"] == os.cpu_count()
     )
+    assert list(server.folder.glob("home/.local/share/pyptx/remote/lib/python*/site-packages/pyptx/remote/serve.py"))
+    unusable = command("status", "ssh://far?device=cuda:7", server=server)
+    assert unusable.returncode == 1 and "  device  not usable: " in unusable.stdout
     assert "  device  simulator\n" in done.stdout and "  cache   " in done.stdout
     with pyptx.use("ssh://far?device=sim"):
         assert np.array_equal(double()(X), 2 * X)
