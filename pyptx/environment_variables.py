@@ -114,6 +114,13 @@ VARIABLES = (
         "programs",
     ),
     Variable(
+        "PYPTX_CALL_SITES",
+        "`1`",
+        "set by `pyptx exec --check`",
+        "tell the simulated device the program's return address of each call",
+        "programs",
+    ),
+    Variable(
         "PYPTX_BUILD_CORE",
         "`0`, `1`",
         "`1`",

@@ -177,7 +177,8 @@ class TensorFragment(BoxedFragment):
     def __init__(self, start: Reg, n: int, tid: Reg):
         if not isinstance(n, int) or n % 8 or not 8 <= n <= 256:
             raise ShapeError(f"TensorFragment: n={n!r}; expected a multiple of 8 from 8 to 256", at=user_place())
-        self.tid = tid = reg.readable(tid)
+        tid = reg.readable(tid)
+        self.tid: Reg = tid
         self.row, self.column = tid & 127, reg.scalar(tid.dtype, 0)
         lanes, parts = start + (((tid >> 5) & 3) << 21), []  # the lane is in the upper half of an address
         while (first := len(parts)) < n:

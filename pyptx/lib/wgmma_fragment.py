@@ -49,7 +49,8 @@ class WgmmaFragment(BoxedFragment):
         if not isinstance(n, int) or n % 8 or not 8 <= n <= 256:
             raise ShapeError(f"WgmmaFragment: n={n!r}; expected a multiple of 8 from 8 to 256", at=user_place())
         self.sums = reg.wgmma_frag(m=64, n=n, dtype=dtype)
-        self.tid = tid = reg.readable(tid)
+        tid = reg.readable(tid)
+        self.tid: Reg = tid
         self.row = ((tid >> 5) & 3) * 16 + ((tid >> 2) & 7)
         self.column = (tid & 3) * 2
 
