@@ -107,6 +107,13 @@ VARIABLES = (
         "programs",
     ),
     Variable(
+        "PYPTX_CALL_SITES",
+        "`1`",
+        "set by `pyptx exec --check`",
+        "send the place of each call of the driver, which reports name",
+        "programs",
+    ),
+    Variable(
         "PYPTX_DEVICE_GPU",
         "a GPU, such as `h200`",
         "set by `pyptx exec` and `pyptx.device`",
