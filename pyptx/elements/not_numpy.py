@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from pyptx._loc import user_place
@@ -51,6 +52,24 @@ class NotNumpy:
             hint=f"load an element: {self.name}[{place}]; a kernel computes each with the index of its thread, ptx.global_id()",
         )
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refuse
-    __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __add__: Callable[..., Any] = _refuse
+    __radd__: Callable[..., Any] = _refuse
+    __sub__: Callable[..., Any] = _refuse
+    __rsub__: Callable[..., Any] = _refuse
+    __mul__: Callable[..., Any] = _refuse
+    __rmul__: Callable[..., Any] = _refuse
+    __truediv__: Callable[..., Any] = _refuse
+    __rtruediv__: Callable[..., Any] = _refuse
+    __floordiv__: Callable[..., Any] = _refuse
+    __rfloordiv__: Callable[..., Any] = _refuse
+    __mod__: Callable[..., Any] = _refuse
+    __rmod__: Callable[..., Any] = _refuse
+    __pow__: Callable[..., Any] = _refuse
+    __rpow__: Callable[..., Any] = _refuse
+    __matmul__: Callable[..., Any] = _refuse
+    __rmatmul__: Callable[..., Any] = _refuse
+    __neg__: Callable[..., Any] = _refuse
+    __lt__: Callable[..., Any] = _refuse
+    __le__: Callable[..., Any] = _refuse
+    __gt__: Callable[..., Any] = _refuse
+    __ge__: Callable[..., Any] = _refuse

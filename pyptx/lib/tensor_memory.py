@@ -168,6 +168,7 @@ class TensorFragment(BoxedFragment):
         sums: the elements, f32 registers.
     """
 
+    tid: Reg
     sums: list[Reg]
     row: Reg
     column: Reg

@@ -40,6 +40,7 @@ class WgmmaFragment(BoxedFragment):
     Source: PTX ISA, "Register Fragments for wgmma.mma_async", matrix D.
     """
 
+    tid: Reg
     sums: RegArray
     row: Reg
     column: Reg
