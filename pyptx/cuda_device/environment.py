@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from pyptx.cuda_device.build_client import HERE, LIBRARY, host_target
+from pyptx.cuda_device.build_client import HERE, LIBRARY, host_target, source_hash
 from pyptx.cuda_device.listener import VARIABLE
 from pyptx.errors import BackendError
 
@@ -20,16 +20,16 @@ def client_library() -> Path:
     """Return the path of libcuda.so.1.
 
     Raises:
-        BackendError: it cannot run on this system, or was not built.
+        BackendError: it cannot run on this system, was not built, or was built from other sources.
     """
     if host_target() is None:
         raise BackendError("the simulated CUDA device needs Linux on x86-64 or 64-bit Arm")
     path = HERE / LIBRARY
+    hint = "in a source tree run: python -m pyptx.cuda_device.build_client"
     if not path.exists():
-        raise BackendError(
-            f"the client library {path} is missing; wheels of pyptx for Linux contain it",
-            hint="in a source tree run: python -m pyptx.cuda_device.build_client",
-        )
+        raise BackendError(f"the client library {path} is missing; wheels of pyptx for Linux contain it", hint=hint)
+    if f"pyptx-sources:{source_hash()}".encode() not in path.read_bytes():
+        raise BackendError(f"the client library {path} was built from other sources", hint=hint)
     return path
 
 

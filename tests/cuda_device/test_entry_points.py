@@ -12,6 +12,7 @@ from pyptx.cuda_device.entry_points import entry_points, remote
 from pyptx.cuda_device.error_codes import CODES
 from pyptx.cuda_device.server.device_attributes import ATTRIBUTES
 from pyptx.cuda_device.server.dispatch import CALLS
+from pyptx.errors import BackendError
 
 
 def header(name: str) -> str:
@@ -48,3 +49,14 @@ def test_error_codes_and_device_attributes_are_those_of_the_header():
     assert {name: str(code) for code, (name, _) in CODES.items()}.items() <= names.items()
     numbers = dict(re.findall(r"CU_DEVICE_ATTRIBUTE_(\w+)\s*=\s*(\d+)", text))
     assert {name: str(number) for number, (name, _) in ATTRIBUTES.items()}.items() <= numbers.items()
+
+
+def test_a_client_library_of_other_sources_is_refused(monkeypatch: pytest.MonkeyPatch):
+    from pyptx.cuda_device import environment
+
+    assert environment.client_library().name == "libcuda.so.1"
+    monkeypatch.setattr(environment, "source_hash", lambda: "0" * 16)
+    with pytest.raises(
+        BackendError, match=r"was built from other sources\nhint: .* python -m pyptx.cuda_device.build_client"
+    ):
+        environment.client_library()

@@ -5,6 +5,9 @@
 
 #include "client.h"
 
+// Read from the file, by which a library of other sources is recognized.
+__attribute__((visibility("default"), used)) const char pyptx_sources[] = "pyptx-sources:" SOURCE_HASH;
+
 #include "connection.c"
 #include "context.c"
 #include "image.c"
