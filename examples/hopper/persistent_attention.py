@@ -3,7 +3,7 @@
     python examples/hopper/persistent_attention.py
     pyptx view examples/hopper/persistent_attention.py:persistent_attention -p B=1 H=4 HK=2 S=512 D=128 CTAS=2
 
-Read attention.py first; the arithmetic is the same, on the parts of `pyptx.lib`. A CTA computes 128 queries of a head after the other,
+Read attention.py first; the arithmetic is the same, on the parts of `pyptx.lib`. A CTA computes one tile of 128 queries of a head after another,
 each in two consumers of 64. Techniques and their sources:
 
 - As many CTAs as SMs. Causal masks make the last queries of a sequence the most work: their tiles come first, those of all heads, so that

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pyptx.analysis.model.prediction import Prediction
 from pyptx.profiles.matching import MatchedProfile
 from pyptx.profiles.metrics import STALL_REASONS
 from pyptx.profiles.report import KernelProfile
+
+if TYPE_CHECKING:
+    from pyptx.analysis.model.prediction import Prediction
 
 __all__ = ["MetricComparison", "ProfileComparison", "compare_profile"]
 

@@ -261,7 +261,9 @@ def test_doctor_lists_components_and_abilities(capsys):
     lines = {line[:10].rstrip(): line[11:] for line in found.splitlines()}
     tools = ["ptxas", "nvlink", "nvdisasm", "cuobjdump", "nvJitLink"]
     assert list(lines)[:9] == ["pyptx", "Python", "system", *tools, "simulator"]
-    assert list(lines)[-1] == "cache" and {"driver", "torch", "jax", "jupyterlab", "extension"} <= set(lines)
+    assert list(lines)[-2:] == ["cache", "variables"] and {"driver", "torch", "jax", "jupyterlab", "extension"} <= set(
+        lines
+    )
     assert lines["ptxas"].startswith("13.") and lines["simulator"].startswith("compiled core (")
     assert (status, err) == (0, "")
     for ability in ("machine code, and views of it", "NumPy arrays on the CPU, at full speed"):

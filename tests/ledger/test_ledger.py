@@ -14,6 +14,7 @@ import pytest
 
 import pyptx
 from pyptx import Tile, kernel, ledger, ptx
+from pyptx.analysis.model import MODEL_VERSION
 from pyptx.cli import main
 from pyptx.errors import InputError, UnknownNameError
 from pyptx.ledger import Ledger, Measurement, Origin
@@ -47,7 +48,7 @@ def test_a_benchmark_is_kept_with_what_it_depends_on():
     (one,) = ledger.measurements("double")
     assert (one.kind, one.method, one.gpu, one.source, one.driver) == (
         "modeled",
-        "model 4",
+        f"model {MODEL_VERSION}",
         "H100 SXM",
         "benchmark",
         "",
