@@ -500,6 +500,7 @@ def test_the_same_code_for_a_relative_is_mostly_the_same(sgemm):
     assert found["renamed"] + found["rescheduled"] > 100
 
 
+@pytest.mark.slow
 def test_another_optimization_level_reorders(sgemm):
     found = kinds(sgemm(), sgemm(options=("-O1",)))
     assert found["rescheduled"] > 100
@@ -514,6 +515,7 @@ def test_another_generation_is_the_same_but_for_its_own_instructions(checkout):
     assert max(found["different"]) < 0.1 * len(left.sass)
 
 
+@pytest.mark.slow
 def test_an_optimization_level_of_a_kernel_with_barriers_and_copies(checkout):
     module = load_module(str(checkout / "examples" / "hopper" / "gemm.py"))
     left, right = (module.gemm.compile(options=options, M=512, N=512, K=256) for options in ((), ("-O1",)))

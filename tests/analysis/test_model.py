@@ -79,6 +79,7 @@ def test_bank_conflicts_are_slower():
     assert moving(pad=33).seconds < 2 * moving(pad=1).seconds  # 33 words apart there are none
 
 
+@pytest.mark.slow
 def test_more_data_takes_longer_and_more_bandwidth_less():
     assert 3 < moving(n=1 << 24).seconds / moving(n=1 << 22).seconds < 5
     rates = {name: GPUS[gpu(name).name].dram_bytes_per_s for name in ("H100 SXM", "H200")}
@@ -90,6 +91,7 @@ def test_more_data_takes_longer_and_more_bandwidth_less():
     assert moving(n=1 << 24).bound == "dram"
 
 
+@pytest.mark.slow
 def test_a_stage_more_is_faster_where_copies_are_waited_for():
     two, four = (gemm(4096, 4096, 4096, BM=128, BN=256, STAGES=stages) for stages in (2, 4))
     assert two.seconds > 1.2 * four.seconds

@@ -23,6 +23,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder / "out", done.stdout
 
 
+@pytest.mark.slow
 def test_demo_prints_the_cost_of_both_kernels(shown):
     _, text = shown
     assert re.search(r"rms_norm \S\s+sgemm ", text), text
@@ -31,12 +32,14 @@ def test_demo_prints_the_cost_of_both_kernels(shown):
         assert len(re.findall(r"\d[\d.e%+-]*", line.replace(name, ""))) == 2, line
 
 
+@pytest.mark.slow
 def test_demo_shows_its_progress(shown):
     _, text = shown
     assert "[1/" in text
     assert "RMS norm" in text
 
 
+@pytest.mark.slow
 def test_writes_a_standalone_page_for_each_kernel(shown):
     folder, text = shown
     for name in ("rms_norm", "sgemm"):
@@ -60,6 +63,7 @@ def test_the_page_shows_the_three_panes_without_an_error(shown, chromium, name: 
     assert [entry for entry in chromium.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
+@pytest.mark.slow
 def test_keeps_the_executed_notebook(shown):
     folder, _ = shown
     notebook = json.loads((folder / demo.NOTEBOOK).read_text(encoding="utf-8"))
@@ -76,6 +80,7 @@ def test_keeps_the_executed_notebook(shown):
     assert not any("json.dumps(results)" in "".join(cell["source"]) for cell in code)
 
 
+@pytest.mark.slow
 def test_a_failing_cell_is_reported_and_the_notebook_saved(tmp_path: Path):
     import nbformat
 

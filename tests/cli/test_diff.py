@@ -107,6 +107,7 @@ def test_output_goes_to_a_file(capsys, one: Path, tmp_path: Path):
     assert json.loads(path.read_text())["kind"] == "diff"
 
 
+@pytest.mark.slow
 def test_cubins_may_be_compared_viewed_and_listed(capsys, one: Path, tmp_path: Path):
     compiled = load_kernel(str(one)).compile(N=64)
     cubin = compiled.save(tmp_path / "double.cubin")

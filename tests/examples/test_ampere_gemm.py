@@ -48,6 +48,7 @@ def test_unsupported_sizes_are_refused_by_name(ampere, sizes, tiling, message: s
         ampere.gemm.compile(M=m, N=n, K=k, **tiling)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "tiling", [{}, {"BK": 64, "STAGES": 3}, {"BN": 256, "STAGES": 3}, {"BM": 64, "BN": 64}], ids=str
 )

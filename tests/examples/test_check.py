@@ -67,6 +67,7 @@ def test_every_order_gives_the_same_bits(example, path: str):
     assert report.ok, report
 
 
+@pytest.mark.slow
 def test_every_order_gives_the_same_bits_of_block_scaled_and_grouped_products(example):
     random = np.random.default_rng(5)
     fp8, grouped = example("hopper/fp8_gemm"), example("hopper/grouped_gemm")

@@ -32,6 +32,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("schedule", ["eager", "late", pytest.param("random", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("image, filters, choice, tiling, dtype, out", CASES, ids=str)
 def test_it_equals_a_convolution_written_out(hopper, image, filters, choice, tiling, dtype, out, schedule: str):

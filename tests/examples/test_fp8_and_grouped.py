@@ -52,6 +52,7 @@ def test_scales_bring_a_matrix_back(example):
     np.testing.assert_allclose(back, x, rtol=2**-4, atol=0.02)
 
 
+@pytest.mark.sampled(2)
 @schedules
 @pytest.mark.parametrize(
     "ends, sizes, tiling, dtype, out",

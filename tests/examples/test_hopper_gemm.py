@@ -14,6 +14,7 @@ def hopper(example):
     return example("hopper/gemm")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("schedule", ["eager", "late", "random"])
 @pytest.mark.parametrize(
     "sizes, tiling, dtype, out",

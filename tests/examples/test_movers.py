@@ -70,6 +70,7 @@ def test_a_transpose_may_have_many_rows(example):
     assert example("transpose").transpose.binder.grid({"M": 10_000_000, "N": 8}, {"TILES": 2}) == (156_250, 1, 1)
 
 
+@pytest.mark.sampled(2)
 @types
 @pytest.mark.parametrize("shape", [(1, 1), (3, 200), (64, 64), (130, 72), (65, 33), (100, 258)], ids=str)
 def test_transpose_equals_numpy(example, dtype, shape):

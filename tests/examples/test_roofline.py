@@ -38,6 +38,7 @@ def layer_norm(example) -> Roofline:
     return kernel.roofline(f32(ROWS, COLUMNS), f32(COLUMNS), f32(COLUMNS), device="h200", level="l2")
 
 
+@pytest.mark.slow
 def test_a_hopper_matrix_product(gemm):
     (point,) = gemm.points
     assert [what for what in point.work if not what.startswith("core")] == ["wgmma.bf16"]

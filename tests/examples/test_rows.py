@@ -134,6 +134,7 @@ def test_layer_norm_of_numbers_far_from_zero(example):
     np.testing.assert_allclose(layer_norm.layer_norm(x, weight, bias), exact, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.sampled(2)
 @types
 @shapes
 @schedules

@@ -113,6 +113,7 @@ def test_options_and_kernels_complete():
     assert [text for text, _ in completions("%%cuda --entry ", CELL)] == ["triple", "add", "racy"]
 
 
+@pytest.mark.slow
 def test_a_sweep_over_macros_and_template_arguments_is_the_value_of_the_cell(run, x):
     cell = CELL.replace("template <typename T>", "template <typename T, int W>")
     call = '--sweep "add<float, {W}>(x.size // W, W, x, 2.0)" --values TILE=2,4 W={[16,32,48]} --device h200'

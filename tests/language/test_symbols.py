@@ -151,6 +151,7 @@ def test_hover_explains_instructions_registers_directives_and_names():
     assert hover(document, index, 4) is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "file", ["statements.ptx", "directives.ptx", "nvcc_debug.ptx", "windows.ptx", "clang_sm90_O0.ptx"]
 )

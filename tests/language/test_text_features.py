@@ -155,6 +155,7 @@ def test_a_text_that_is_too_long_is_not_checked():
     assert found.severity == "warning" and "checked while typing" in found.message
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("line", [".reg\n", "{\n", "L:\n", ".reg .b32 a,", "("])
 def test_time_and_output_are_proportional_to_the_text(line):
     document = Document(line * 20_000)

@@ -87,11 +87,13 @@ def disagreements(
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CHIPS)
 def test_a_form_is_supported_on_exactly_its_targets(ptxas: Ptxas, name: str) -> None:
     assert disagreements(ptxas, name, LATEST) == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("version", VERSIONS, ids=lambda v: f"{v[0]}.{v[1]}")
 def test_a_form_is_supported_from_exactly_its_version(ptxas: Ptxas, version: tuple[int, int]) -> None:
     name = "sm_100a" if version >= (8, 6) else "sm_90a" if version >= (8, 0) else "sm_80"

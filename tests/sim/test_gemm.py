@@ -31,6 +31,7 @@ def test_ampere_with_arrays():
     assert ampere_gemm.last_run.counters.tensor_flops.sum() == 2 * 256 * 128 * 96
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("schedule", "seed"), SCHEDULES)
 @pytest.mark.parametrize("tensor_cores", ["fast", "hw"])
 def test_ampere_in_every_schedule(schedule, seed, tensor_cores):

@@ -360,6 +360,7 @@ def holds(comparison: str, a: float, b: float) -> bool:
 COMPARISONS = [*ORDERED, *(f"{c}u" for c in ORDERED), "num", "nan"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("comparison", COMPARISONS)
 def test_comparisons_with_a_second_predicate(comparison):
     few = classes("f32")
@@ -381,6 +382,7 @@ def test_comparisons_with_a_second_predicate(comparison):
         )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["f16", "bf16"])
 @pytest.mark.parametrize("comparison", ["lt", "ltu", "ne", "neu", "ge", "num", "nan"])
 def test_packed_comparisons(name, comparison):

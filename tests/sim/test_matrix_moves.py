@@ -186,6 +186,7 @@ def _memory(matrix: np.ndarray, type_name: str, layout: str, stride: int) -> np.
     return (padded.reshape(-1, per) << (bits * np.arange(per, dtype=np.uint64))).sum(axis=1).astype(np.uint8)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", PRODUCTS, ids=lambda form: form.syntax)
 def test_wmma_from_load_to_store(form):
     for number, example in enumerate(examples(form)):

@@ -187,6 +187,7 @@ def test_a_handle_says_what_it_is() -> None:
     np.testing.assert_array_equal(both(program(statement, stores), Surface(line), words)[0, :3], [0, 1, 0])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(16))
 def test_the_core_does_what_the_reference_does(seed: int) -> None:
     rng = RNG(seed)

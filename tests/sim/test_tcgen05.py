@@ -57,6 +57,7 @@ def test_swizzles_of_mn_major_operands(kind, types, chunks):
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("tensor_cores", ["fast", "hw"])
 @pytest.mark.parametrize(
     "name",

@@ -28,6 +28,7 @@ from .tensor_programs import (
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("m, start", TILES, ids=lambda v: repr(v) if isinstance(v, tuple) else None)
 def test_tile_loads(m, start):
     bytes_ = footprint(m)

@@ -40,6 +40,7 @@ def test_one_load_feeds_both_ctas_of_a_cluster(copies, schedule):
     np.testing.assert_array_equal(y, x.reshape(2, 512)[[0, 0, 1, 1]])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name, threads", [("wgmma_simple", 128), ("wgmma_specialized", 384)])
 def test_matrix_products_of_nvcc_for_hopper(name, threads, schedule):

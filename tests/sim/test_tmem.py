@@ -89,6 +89,7 @@ def registers(count: int, first: int = 0) -> str:
     return "{" + ", ".join(f"%v{first + i}" for i in range(count)) + "}"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", LIMITS)
 def test_loads_give_the_cells_of_the_figures(shape):
     body, first, split = [], 0, 5

@@ -167,6 +167,7 @@ def multiply(rng: random.Random):
     return text, value
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("make", [scalar, several, multiply])
 @pytest.mark.parametrize("seed", range(4))
 def test_video_instructions_compute_what_the_manual_says(make, seed):

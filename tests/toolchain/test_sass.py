@@ -217,6 +217,7 @@ def test_control_bits_as_text():
     assert str(Control(4, True, 2, None, 0b11, 0)) == "wait 01---- R- W2 yield stall 4"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["sm_80", "sm_90", "sm_100a", "sm_120a"])
 def test_a_result_of_unknown_delay_is_waited_for(ptx, target):
     """In straight code: who sets a scoreboard is waited for before the register it writes is read."""

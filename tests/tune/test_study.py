@@ -215,6 +215,7 @@ def test_a_budget_of_trials_and_an_objective_of_ones_own():
     assert study.best.config == {"PER": 4}
 
 
+@pytest.mark.slow
 def test_a_larger_limit_and_leave_to_spill_ask_again():
     space = Space(FAULT=["loop"])
     tune(double(), space, X, limit_s=0.5, workers=1)

@@ -47,6 +47,7 @@ def lines_of(view: LinkedView, sass: int) -> list[int]:
     return list(view.stacks[view.ptx.stack[ptx]]) if ptx >= 0 else []
 
 
+@pytest.mark.sampled(2)
 def test_every_instruction_has_a_python_line_or_was_added_by_ptxas(view):
     added = [text for row, text in enumerate(view.sass.text) if not lines_of(view, row)]
     written = len(view.sass.text) - len(added)

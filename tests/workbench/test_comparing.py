@@ -38,6 +38,7 @@ def files(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_everything_that_is_the_same_kernel_is_identical(files):
     program = pyptx.load(files / "k.ptx")
     sides = [PTX, files / "k.ptx", str(files / "k.cubin"), files / "k.cubin", program, program["k"], program.compile()]
