@@ -21,9 +21,10 @@ def origin_of_file(path: Path | None) -> tuple[str, bool, str]:
     folder = Path.cwd() if path is None else path.resolve().parent
     if not folder.is_dir():
         return "", False, ""
-    commit, top = _git(folder, "rev-parse", "HEAD"), _git(folder, "rev-parse", "--show-toplevel")
-    if not commit or not top:
+    found = _git(folder, "rev-parse", "HEAD", "--show-toplevel").splitlines()
+    if len(found) != 2:
         return "", False, ""
+    commit, top = found
     dirty = bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
     name = "" if path is None else Path(os.path.relpath(path.resolve(), Path(top).resolve())).as_posix()
     return commit, dirty, name

@@ -58,9 +58,9 @@ def match_profile(
     own = [row for row, line in enumerate(sass) if line.entry == (entry or name)]
     if not own:
         own = list(range(len(sass)))
-    ours = [_opcode(sass[row]) for row in own]
-    best = max(candidates, key=lambda one: sum(1 for _ in _pairs(ours, one, sass, own)))
-    pairs = list(_pairs(ours, best, sass, own))
+    ours = [sass[row].opcode for row in own]
+    matches = ((list(_pairs(ours, one, sass, own)), one) for one in candidates)
+    pairs, best = max(matches, key=lambda found: len(found[0]))
     theirs = best.instructions
     if len(pairs) < _LEAST * max(1, _without_padding(theirs)):
         raise ShapeError(
@@ -78,10 +78,6 @@ def match_profile(
     if len(candidates) > 1 and launch is None:
         notes.append(f"launch {best.launch} of {len(candidates)} in the report")
     return MatchedProfile(best, tuple(rows), report.source, tuple(notes))
-
-
-def _opcode(line: SassLine) -> str:
-    return line.opcode
 
 
 def _without_padding(instructions: Sequence[ProfiledInstruction]) -> int:

@@ -56,7 +56,7 @@ def command(address: Address, script: str) -> list[str]:
         raise OptionError(f"PYPTX_SSH={os.environ['PYPTX_SSH']!r} is not a command: {wrong}") from None
     options = ["-T", "-o", f"ServerAliveInterval={_ALIVE_S}", "-o", f"ConnectTimeout={_CONNECT_S}"]
     if not sys.stdin or not sys.stdin.isatty():
-        options += ["-o", "BatchMode=yes"]  # nobody would answer its questions
+        options += ["-o", "BatchMode=yes"]  # there is no terminal for its questions
     if address.port:
         options += ["-p", str(address.port)]
     if address.user:

@@ -65,9 +65,10 @@ def roofline(
     given = {key: value for key, value in params.items() if key not in ("out", "options")}
     with nullcontext() if machine is None else timer_on(machine) as timer:
         timing = time_call(kernel, args, given, ordinal=ordinal, timer=timer)
-    _record(kernel, call, timing, simulated=machine is not None and machine.device()["simulated"])
     seconds, low, high = timing.seconds
     simulated = machine is not None and machine.device()["simulated"]
+    if not simulated:
+        _record(kernel, call, timing)
     where = "" if machine is None else f" of {machine.name}" + (", a simulated GPU" if simulated else "")
     (point,) = chart.points
     measured = replace(
@@ -82,10 +83,8 @@ def roofline(
     return replace(chart, points=(measured, point))
 
 
-def _record(kernel: JitKernel, call: Call, timing: Timing, *, simulated: bool) -> None:
-    """Keep a time in the ledger, unless it is that of a simulated GPU."""
-    if simulated:
-        return
+def _record(kernel: JitKernel, call: Call, timing: Timing) -> None:
+    """Keep a measured time in the ledger."""
     value, low, high = timing.seconds
     one = measurement_of(
         kernel,

@@ -83,7 +83,7 @@ def test_the_environment_variable_selects_a_machine_for_a_whole_program(server: 
 
 
 def test_two_users_of_a_gpu_wait_for_each_other_and_see_their_position(server: Sshd):
-    """A program holds the simulated GPU; a launch of this one is told who has it, and runs when it is free."""
+    """A program holds the simulated GPU; a launch of this one names the holder, and runs when it is free."""
     address = server.address(device="h200")
     queue = backend_at(str(Address.parse(address))).device()["queue"]
     holder = (

@@ -173,7 +173,7 @@ def test_a_ticket_of_a_process_that_has_ended_does_not_block(tmp_path: Path):
     queue = DeviceQueue("GPU 0", tmp_path)
     with queue.reserved():
         pass
-    (tmp_path / "pyptx-queue" / "GPU-0.00000007").write_text("{}")  # nobody has locked it
+    (tmp_path / "pyptx-queue" / "GPU-0.00000007").write_text("{}")  # not locked
     with queue.reserved() as waited:
         assert waited < 5 and len(queue.holders()) == 1
 
