@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pyptx._loc import SourceLocation
 from pyptx.cache import CacheEntry, CacheKey, get_global_cache
 from pyptx.errors import AssembleError, CompileError, Diagnostic, InputError
 from pyptx.ir.nodes import Module
-from pyptx.toolchain import Resources, SassLine, assemble, assembler, disassemble
-from pyptx.toolchain.cubin import assemble_linked, check_options
-from pyptx.toolchain.locate import version_of
+from pyptx.toolchain.cubin import assemble, assemble_linked, assembler, check_options
 from pyptx.toolchain.nvlink import linker
-from pyptx.toolchain.sass import from_columns, to_columns
-from pyptx.toolchain.sass_liveness import ANALYSIS_VERSION
+from pyptx.toolchain.ptxas_log import Resources
+
+if TYPE_CHECKING:
+    from pyptx.toolchain import SassLine
 
 __all__ = ["Assembly", "LineMap", "Owner", "compile_module"]
 
@@ -192,6 +192,8 @@ class Assembly:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values: names, texts, resources, machine code as columns, the place of each PTX line."""
+        from pyptx.toolchain.sass import to_columns  # late, as in `_sass_of`
+
         return {
             "name": self.name,
             "target": self.target,
@@ -360,6 +362,11 @@ def _is_complete(metadata: Mapping[str, Any]) -> bool:
 
 
 def _sass_of(cubin: bytes) -> tuple[SassLine, ...]:
+    from pyptx.toolchain.locate import version_of  # late: a launch disassembles nothing
+    from pyptx.toolchain.nvdisasm import disassemble
+    from pyptx.toolchain.sass import from_columns, to_columns
+    from pyptx.toolchain.sass_liveness import ANALYSIS_VERSION
+
     name, cache = hashlib.sha256(cubin).hexdigest()[:32], get_global_cache()
     tool = f"nvdisasm {version_of('nvdisasm')}, analysis {ANALYSIS_VERSION}"
     kept = cache.get_sass(name, tool)

@@ -7,16 +7,14 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyptx.assembly import Assembly
 from pyptx.isa import targets
-from pyptx.parser import ParseError, parse
-from pyptx.toolchain import Resources, SassLine
-from pyptx.toolchain.cubin_info import read_cubin_info, spilled_bytes
-from pyptx.toolchain.elf import embedded_ptx
-from pyptx.views import LinkedView, linked
-from pyptx.views.code.source_locations import with_line_table
+
+if TYPE_CHECKING:
+    from pyptx.toolchain import Resources, SassLine
+    from pyptx.views import LinkedView
 
 __all__ = ["Compiled", "load_cubin"]
 
@@ -28,6 +26,8 @@ class Compiled(Assembly):
 
     def view(self, **options: Any) -> LinkedView:
         """Return the linked Python | PTX | SASS view; options as for `pyptx.views.linked`."""
+        from pyptx.views import linked  # late: launches compile, and need no views
+
         return linked(self, **options)
 
 
@@ -45,6 +45,11 @@ def load_cubin(path: str | os.PathLike[str], roots: Sequence[Path] | None = None
         ToolError: it is not a cubin.
         MissingToolError: nvdisasm is missing.
     """
+    from pyptx.parser import ParseError, parse  # late, as above
+    from pyptx.toolchain.cubin_info import read_cubin_info
+    from pyptx.toolchain.elf import embedded_ptx
+    from pyptx.views.code.source_locations import with_line_table
+
     path = Path(path)
     data = path.read_bytes()
     about = read_cubin_info(data)
@@ -80,6 +85,8 @@ def load_cubin(path: str | os.PathLike[str], roots: Sequence[Path] | None = None
 
 
 def _with_spills(used: Resources, lines: list[SassLine]) -> Resources:
+    from pyptx.toolchain.cubin_info import spilled_bytes
+
     stores, loads = (
         sum(spilled_bytes(line) for line in lines if line.opcode.startswith(word)) for word in ("STL", "LDL")
     )

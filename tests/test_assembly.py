@@ -15,7 +15,7 @@ from pyptx.assembly import Assembly, LineMap, Owner, compile_module
 from pyptx.cache import CubinCache, get_global_cache, set_global_cache
 from pyptx.errors import CompileError, MissingToolError
 from pyptx.ir.nodes import AddressSize, Module, Target, Version
-from pyptx.toolchain import SassLine, find
+from pyptx.toolchain import SassLine, find, nvdisasm
 
 PTX = Path(__file__).parent / "toolchain" / "ptx"
 SAXPY, TWO = (PTX / "saxpy.ptx").read_text(), (PTX / "two_entries.ptx").read_text()
@@ -132,7 +132,7 @@ def test_a_line_outside_the_text_was_written_by_nobody(line):
 
 def test_python_lines_need_no_disassembler(monkeypatch):
     it = build(places=written_here(SAXPY, 3))
-    monkeypatch.setattr(compiled_module, "disassemble", lambda _: pytest.fail("nvdisasm was run"))
+    monkeypatch.setattr(nvdisasm, "disassemble", lambda _: pytest.fail("nvdisasm was run"))
     assert it.lines.python_of_ptx(3).file == __file__
 
 
@@ -143,7 +143,7 @@ def test_a_second_compile_runs_no_tool(monkeypatch):
     first = build()
     sass = first.sass
     monkeypatch.setattr(compiled_module, "assemble", lambda *_, **__: pytest.fail("ptxas was run"))
-    monkeypatch.setattr(compiled_module, "disassemble", lambda *_, **__: pytest.fail("nvdisasm was run"))
+    monkeypatch.setattr(nvdisasm, "disassemble", lambda *_, **__: pytest.fail("nvdisasm was run"))
     again = build()
     assert again == first and hash(again) == hash(first)
     assert (again.cubin, again.resources, again.tool, again.sass) == (first.cubin, first.resources, first.tool, sass)
@@ -154,8 +154,9 @@ def test_another_process_runs_no_tool(cache, tmp_path):
     program = """
 import sys
 import pyptx.assembly as c
+from pyptx.toolchain import nvdisasm
 from pyptx.ir.nodes import AddressSize, Module, Target, Version
-c.assemble = c.disassemble = None
+c.assemble = nvdisasm.disassemble = None
 module = Module(Version(9, 0), Target(("sm_90",)), AddressSize(64), ())
 it = c.compile_module(module, open(sys.argv[1]).read(), (), target="sm_90", name="saxpy")
 print(it.key, len(it.sass))

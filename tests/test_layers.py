@@ -229,7 +229,7 @@ def test_the_reader_of_imports_sees(text: str, expected: str, tmp_path: Path, mo
 # the simulator ------------------------------------------------------------------------------------------------------
 
 SIM_LAYERS = (
-    ("abi", "abi_structures"),
+    ("abi", "abi_structures", "value_types"),
     ("layouts",),
     ("actions",),
     ("arithmetic", "memory"),
@@ -240,7 +240,7 @@ SIM_LAYERS = (
     ("counters", "progress", "plan", "sanitizer"),
     ("special_registers", "faults"),
     ("core", "reference"),
-    ("launch",),
+    ("simulation",),
     ("prepared_launch", "profile", "debug"),
     ("__init__",),
 )

@@ -29,10 +29,34 @@ Accuracy and limits:
   program is loaded; decode/refusals.py lists the reasons.
 """
 
-from pyptx.sim.counters import Counters
-from pyptx.sim.launch import Result, launch
-from pyptx.sim.memory.address_space import Buffer
-from pyptx.sim.profile import ClusterProfile, ClusterProfiler
-from pyptx.sim.program.program import Program, load
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyptx.sim.counters import Counters
+    from pyptx.sim.memory.address_space import Buffer
+    from pyptx.sim.profile import ClusterProfile, ClusterProfiler
+    from pyptx.sim.program.program import Program, load
+    from pyptx.sim.simulation import Result, launch
 
 __all__ = ["Buffer", "Counters", "ClusterProfile", "ClusterProfiler", "Program", "Result", "launch", "load"]
+
+_LAZY = {  # loaded on first use: launches on a GPU need the layout of arguments only
+    "Buffer": "memory.address_space",
+    "Counters": "counters",
+    "ClusterProfile": "profile",
+    "ClusterProfiler": "profile",
+    "Program": "program.program",
+    "Result": "simulation",
+    "launch": "simulation",
+    "load": "program.program",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'pyptx.sim' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"pyptx.sim.{_LAZY[name]}"), name)
+    return found

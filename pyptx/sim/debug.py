@@ -16,11 +16,11 @@ from pyptx.errors import BackendError
 from pyptx.sim.core import library
 from pyptx.sim.core.debug import Machine
 from pyptx.sim.core.debug_state import Mark, Reason, WatchedRange
-from pyptx.sim.launch import memory_of
 from pyptx.sim.memory.address_space import Segment
 from pyptx.sim.memory.host_functions import Heap
 from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
+from pyptx.sim.simulation import memory_of
 
 __all__ = ["DebugLaunch"]
 

@@ -12,12 +12,12 @@ from pyptx.sim.core import library
 from pyptx.sim.core.engine import encoded_program
 from pyptx.sim.core.launch_arguments import CoreLaunch
 from pyptx.sim.core.parallel import run_launch
-from pyptx.sim.launch import Result, count_products, memory_of
 from pyptx.sim.memory.arguments import scalar_bytes
 from pyptx.sim.memory.pointers import POINTERS
 from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
 from pyptx.sim.progress import Progress
+from pyptx.sim.simulation import Result, count_products, memory_of
 
 __all__ = ["PreparedLaunch"]
 

@@ -16,10 +16,10 @@ from pyptx.sim.core import library
 from pyptx.sim.core import parallel as core
 from pyptx.sim.core.launch_arguments import ProfileArrays
 from pyptx.sim.counters import Counters
-from pyptx.sim.launch import count_products, memory_of
 from pyptx.sim.memory.address_space import Segment
 from pyptx.sim.plan import Plan
 from pyptx.sim.program.program import Program
+from pyptx.sim.simulation import count_products, memory_of
 
 __all__ = ["ClusterProfile", "ClusterProfiler"]
 

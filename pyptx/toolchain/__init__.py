@@ -1,11 +1,17 @@
 """NVIDIA's tools: assemble PTX to machine code, and disassemble machine code with its PTX lines."""
 
-from pyptx.toolchain.cubin import Cubin, assemble, assembler
-from pyptx.toolchain.inventory import DetectedTool, detect_tools
-from pyptx.toolchain.locate import TOOLS, find
-from pyptx.toolchain.nvdisasm import disassemble
-from pyptx.toolchain.ptxas_log import Resources
-from pyptx.toolchain.sass import Control, LiveRegisters, SassLine
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyptx.toolchain.cubin import Cubin, assemble, assembler
+    from pyptx.toolchain.inventory import DetectedTool, detect_tools
+    from pyptx.toolchain.locate import TOOLS, find
+    from pyptx.toolchain.nvdisasm import disassemble
+    from pyptx.toolchain.ptxas_log import Resources
+    from pyptx.toolchain.sass import Control, LiveRegisters, SassLine
 
 __all__ = [
     "Control",
@@ -21,3 +27,25 @@ __all__ = [
     "find",
     "detect_tools",
 ]
+
+_LAZY = {  # loaded on first use: launches assemble, and do not disassemble
+    "Control": "sass",
+    "Cubin": "cubin",
+    "DetectedTool": "inventory",
+    "LiveRegisters": "sass",
+    "Resources": "ptxas_log",
+    "SassLine": "sass",
+    "TOOLS": "locate",
+    "assemble": "cubin",
+    "assembler": "cubin",
+    "detect_tools": "inventory",
+    "disassemble": "nvdisasm",
+    "find": "locate",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'pyptx.toolchain' has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"pyptx.toolchain.{_LAZY[name]}"), name)
+    return found

@@ -17,6 +17,7 @@ static CUresult stream_context(CUstream s, CUcontext *c) { return *c = current, 
 
 #define QUIET
 #define OTHERWISE nothing
+#define KNOWN(s) 1
 #define MORE_FUNCTIONS \
     , {"cuCtxSetCurrent", set_current}, {"cuCtxGetDevice", get_device}, {"cuPointerGetAttribute", pointer}, \
     {"cuModuleLoadData", module_load}, {"cuModuleGetFunction", module_function}, {"cuStreamGetDevice", stream_device}, \

@@ -27,11 +27,11 @@ from pyptx.sim.core.engine import encoded_program
 from pyptx.sim.core.launch_arguments import CoreLaunch, ProfileArrays
 from pyptx.sim.core.parallel import run_launch
 from pyptx.sim.counters import Counters
-from pyptx.sim.launch import count_products
 from pyptx.sim.memory.address_space import CONST_WINDOW, GRID_WORKSPACE, Buffer, Segment
 from pyptx.sim.memory.host_functions import Heap
 from pyptx.sim.plan import Plan
 from pyptx.sim.sanitizer import AccessFinding
+from pyptx.sim.simulation import count_products
 
 __all__ = ["KernelLaunch", "LaunchConfig", "decode_attributes"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from pyptx.debug.errors import DebugError
 from pyptx.sim.actions import Reg
-from pyptx.sim.actions.types import width
 from pyptx.sim.arithmetic import floats
+from pyptx.sim.value_types import width
 
 __all__ = ["TYPES", "bits_of", "decoded", "element_bytes", "number_text", "packed", "typed"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pyptx.sim.actions import Apply
-from pyptx.sim.actions.types import width
+from pyptx.sim.value_types import width
 
 __all__ = ["BITS", "signed"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pyptx.sim.actions import Apply
-from pyptx.sim.actions.types import width
 from pyptx.sim.arithmetic import floats as fp
 from pyptx.sim.arithmetic.bits import signed
+from pyptx.sim.value_types import width
 
 __all__ = ["convert"]
 

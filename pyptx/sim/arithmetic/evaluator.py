@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 from pyptx.errors import UnsupportedError
 from pyptx.sim.actions import Apply, Leaf, Node
-from pyptx.sim.actions.types import width
 from pyptx.sim.arithmetic import approximations
 from pyptx.sim.arithmetic import floats as fp
 from pyptx.sim.arithmetic.bits import BITS, signed
 from pyptx.sim.arithmetic.conversions import convert
+from pyptx.sim.value_types import width
 
 __all__ = ["FLOAT", "evaluate", "minimum"]
 

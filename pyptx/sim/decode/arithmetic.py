@@ -13,11 +13,11 @@ from functools import cache
 
 from pyptx.isa.semantics import semantics_of
 from pyptx.sim.actions import Apply, Compute, Const, Leaf, Node, Reg
-from pyptx.sim.actions.types import element, is_float, lanes_of, width
 from pyptx.sim.decode._registry import UnsupportedFormError
 from pyptx.sim.decode.conversions import TARGETS, conversion, lane_of, packed, stochastic
 from pyptx.sim.memory.tensor_maps import OOB_NAN
 from pyptx.sim.symbols.operands import Operands
+from pyptx.sim.value_types import element, is_float, lanes_of, width
 
 __all__ = ["compute"]
 

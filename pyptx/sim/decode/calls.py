@@ -41,13 +41,13 @@ from pyptx.sim.actions import (
     Transfer,
     Value,
 )
-from pyptx.sim.actions.types import width
 from pyptx.sim.decode._registry import decodes
 from pyptx.sim.memory.address_space import NO_FUNCTION
 from pyptx.sim.memory.host_functions import HOST_FUNCTIONS
 from pyptx.sim.symbols.frames import Slot, slots_of
 from pyptx.sim.symbols.operands import Operands
 from pyptx.sim.symbols.scopes import Body, Variable
+from pyptx.sim.value_types import width
 
 __all__ = ["prologue"]
 

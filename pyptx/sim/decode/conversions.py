@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pyptx.sim.actions import Apply, Compute, Const, Leaf, Node, Value
-from pyptx.sim.actions.types import element, is_float, lanes_of, width
 from pyptx.sim.decode._registry import UnsupportedFormError
 from pyptx.sim.symbols.operands import Operands
+from pyptx.sim.value_types import element, is_float, lanes_of, width
 
 __all__ = ["TARGETS", "conversion", "lane_of", "packed", "stochastic"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pyptx.ir.nodes import LabelOperand, Operand, RegisterOperand, VectorOperand
 from pyptx.sim.actions import Action, Apply, Clock, Compute, Const, Leaf, Move, Special
-from pyptx.sim.actions.types import width
 from pyptx.sim.decode._registry import decodes, type_words
 from pyptx.sim.symbols.literals import integer
 from pyptx.sim.symbols.operands import CLOCKS, Operands
+from pyptx.sim.value_types import width
 
 
 @decodes("mov")

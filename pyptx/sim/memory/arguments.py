@@ -11,7 +11,6 @@ from pyptx._frozen import frozen
 from pyptx.errors import ArgumentTypeError, ArgumentValueError, SimulationError
 from pyptx.ir.nodes import Function, Param
 from pyptx.ir.types import ScalarType
-from pyptx.sim.actions.types import width
 from pyptx.sim.memory.address_space import (
     OBJECT_STRIDE,
     OBJECT_WINDOW,
@@ -24,6 +23,7 @@ from pyptx.sim.memory.array_pointer import ArrayPointer
 from pyptx.sim.memory.pointers import POINTERS
 from pyptx.sim.memory.tensor_maps import MapArgument
 from pyptx.sim.memory.texture_objects import ObjectArgument, object_table
+from pyptx.sim.value_types import width
 from pyptx.tensor_map import TensorMap
 from pyptx.texture import Surface, Texture
 

@@ -24,9 +24,9 @@ from pyptx.sim.actions import (
     walk,
 )
 from pyptx.sim.actions.dataflow import sources
-from pyptx.sim.actions.types import width
 from pyptx.sim.arithmetic.evaluator import evaluate
 from pyptx.sim.program.templates import TemplateInstance
+from pyptx.sim.value_types import width
 
 __all__ = ["replace_spin_loops"]
 

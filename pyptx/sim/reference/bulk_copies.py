@@ -8,7 +8,6 @@ import numpy as np
 
 from pyptx.sim import actions as act
 from pyptx.sim.actions import Atomic
-from pyptx.sim.actions.types import width
 from pyptx.sim.memory.address_space import SHARED_START
 from pyptx.sim.reference import access, lane_values
 from pyptx.sim.reference._registry import handles
@@ -24,6 +23,7 @@ from pyptx.sim.reference.asynchronous import (
 )
 from pyptx.sim.reference.mbarrier import MOST, check
 from pyptx.sim.reference.state import Cta, Fault, Operation, Runner, lanes_of
+from pyptx.sim.value_types import width
 
 __all__ = ["combine", "read_shared", "write_shared"]
 

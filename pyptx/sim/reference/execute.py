@@ -5,7 +5,6 @@ from __future__ import annotations
 from pyptx.errors import UnsupportedError
 from pyptx.sim import actions as act
 from pyptx.sim.actions import Leaf
-from pyptx.sim.actions.types import width
 from pyptx.sim.arithmetic.bits import signed
 from pyptx.sim.arithmetic.evaluator import evaluate
 from pyptx.sim.memory.address_space import CONST_WINDOW, SHARED_WINDOW
@@ -13,6 +12,7 @@ from pyptx.sim.reference import access
 from pyptx.sim.reference._registry import HANDLERS
 from pyptx.sim.reference.lane_values import read, write
 from pyptx.sim.reference.state import Runner
+from pyptx.sim.value_types import width
 
 __all__ = ["execute"]
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from pyptx.sim import actions as act
 from pyptx.sim.abi import TensorCopyProblem
-from pyptx.sim.actions.types import width
 from pyptx.sim.memory.address_space import SHARED_START
 from pyptx.sim.memory.tensor_maps import OOB_NAN
 from pyptx.sim.reference.access import apply_atomic
 from pyptx.sim.reference.tensor_map import Geometry, Map, Request, TensorProblem, rows, swizzled
+from pyptx.sim.value_types import width
 from pyptx.tensor_map import ELEMENTS
 
 __all__ = ["check", "load", "poison", "reduce", "store"]

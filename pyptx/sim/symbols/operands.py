@@ -15,11 +15,11 @@ from pyptx.ir.nodes import (
 )
 from pyptx.isa import Form
 from pyptx.sim.actions import Address, Const, Reg, Special, Sum, Value
-from pyptx.sim.actions.types import width
 from pyptx.sim.memory.address_space import shared_address
 from pyptx.sim.symbols.literals import bits_of, integer
 from pyptx.sim.symbols.scopes import Scope, Variable
 from pyptx.sim.symbols.symbol_table import RESERVED
+from pyptx.sim.value_types import width
 from pyptx.validate import Bound
 
 __all__ = ["CLOCKS", "Operands"]

@@ -39,7 +39,6 @@ from pyptx.ir.nodes import (
     VectorOperand,
 )
 from pyptx.sim.actions import Reg
-from pyptx.sim.actions.types import width
 from pyptx.sim.memory.address_space import (
     FUNCTION_STRIDE,
     FUNCTION_WINDOW,
@@ -54,6 +53,7 @@ from pyptx.sim.memory.texture_objects import REFERENCES, explain_reference
 from pyptx.sim.symbols.frames import Frame, place_frames, slots_of
 from pyptx.sim.symbols.initializers import UnsupportedInitializerError, elements_of, initializer_bytes
 from pyptx.sim.symbols.scopes import Body, Scope, Variable
+from pyptx.sim.value_types import width
 
 __all__ = ["RESERVED", "Place", "SymbolTable"]
 

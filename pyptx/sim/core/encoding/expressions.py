@@ -8,8 +8,8 @@ from __future__ import annotations
 from pyptx.errors import SimulationError
 from pyptx.sim.abi import MODIFIERS, NUMBER_FORMATS, ROUNDINGS
 from pyptx.sim.actions import Apply, Const, Leaf, Node, Reg, Special
-from pyptx.sim.actions.types import width as width_of
 from pyptx.sim.core.encoding.encoder import Encoder
+from pyptx.sim.value_types import width as width_of
 
 __all__ = ["assign", "lower", "modifiers"]
 
