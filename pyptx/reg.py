@@ -495,8 +495,8 @@ def wgmma_frag(*, m: int, n: int, dtype: PtxType, name: str | None = None) -> Re
 
 
 def _require_positive(count: int) -> None:
-    if count <= 0:
-        raise ShapeError(f"an array of {count} registers; the count must be positive", at=user_place())
+    if not isinstance(count, int) or count <= 0:
+        raise ShapeError(f"an array of {count} registers; the count must be a positive int", at=user_place())
 
 
 def _initial(dtype: PtxType, init: object) -> object:

@@ -10,11 +10,13 @@ from pyptx._loc import user_place
 from pyptx.elements.access import Elements
 from pyptx.elements.addresses import in_shared, register_of
 from pyptx.elements.indices import Offset
-from pyptx.errors import OperandError
+from pyptx.errors import BoundsError, OperandError
 from pyptx.ir.nodes import AddressOperand
 from pyptx.reg import Reg
-from pyptx.tracing.trace import emit
+from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import u32
+
+LARGEST_CLUSTER = 16  # CTAs
 
 __all__ = ["RemoteElements", "SharedElements"]
 
@@ -49,6 +51,12 @@ class SharedElements(Elements):
         rank = reg.readable(rank)
         if isinstance(rank, bool) or not isinstance(rank, int | Reg):
             raise OperandError(f"the rank of a CTA is an int or a 32-bit register, not {rank!r}", at=user_place())
+        if isinstance(rank, int):
+            if not 0 <= rank < LARGEST_CLUSTER:
+                raise BoundsError(
+                    f"rank {rank} of a CTA in its cluster; expected 0..{LARGEST_CLUSTER - 1}", at=user_place()
+                )
+            get_ctx().need_cluster(rank + 1)
         start = reg.scalar(u32)
         emit("mapa", "shared::cluster.u32", start, self.address_register(), rank)
         return RemoteElements(f"{self.name}.at_rank({rank})", self.shape, self.dtype, start)

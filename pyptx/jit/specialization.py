@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from pyptx import validate
+from pyptx._loc import SourceLocation
 from pyptx.emitter import Emitted, emit_lines, with_locations
 from pyptx.errors import ArgumentValueError, CompileError, Diagnostic
 from pyptx.ir.nodes import Function, Module
@@ -44,6 +46,7 @@ class Specialization:
         params: sizes and template values it was traced with.
         artifact: returns the class of compile results; called on first compilation.
         shared: state that the entries of a loaded module have in common: variables, libraries, the backend used last.
+        cluster_needed: CTAs that the cluster of a launch must have, and the place that needs them; None: any.
         last_check: report of the last check of a launch of it, None before the first; set by the tools that check.
         display_name: name shown to users where the entry's is mangled; see `title`.
         objects: texts that are assembled and linked in place of the module's; empty for a module that was not linked.
@@ -59,6 +62,7 @@ class Specialization:
     objects: tuple[str, ...] = ()
     shared: dict[str, Any] | None = None
     display_name: str | None = None
+    cluster_needed: tuple[int, SourceLocation] | None = None
     last_check: Any = None
     _last_run: LaunchResult | None = None
     _lock: Any = field(default_factory=RLock)
@@ -223,6 +227,14 @@ class Specialization:
 
     def plan(self, grid: Dim3, block: Dim3, cluster: Dim3 = (1, 1, 1), smem_bytes: int = 0) -> LaunchPlan:
         """Return the checked geometry of a launch; the larger of `smem_bytes` and what the entry requests is used."""
+        if self.cluster_needed is not None and prod(cluster) < self.cluster_needed[0]:
+            ctas, place = self.cluster_needed
+            raise ArgumentValueError(
+                f"{self.entry.name} uses rank {ctas - 1} of a cluster, and is launched with clusters of {prod(cluster)} CTA"
+                + "s" * (prod(cluster) > 1),
+                at=place,
+                hint=f"declare it with @kernel(cluster={ctas}), or use a rank below the size of the cluster",
+            )
         return LaunchPlan(
             self.entry, grid, block, cluster, max(byte_count(smem_bytes, self.entry.name), self.dynamic_bytes)
         )

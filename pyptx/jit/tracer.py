@@ -17,6 +17,7 @@ from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
 from pyptx.jit.declaration import Declaration
 from pyptx.jit.specialization import ArtifactType, Specialization, assembly_type
+from pyptx.jit.uncalled import forgotten_calls
 from pyptx.specs import Tile
 from pyptx.tensor import TensorSpec
 from pyptx.tracing.trace import (
@@ -89,6 +90,8 @@ def _trace(
                     raise missing from None
                 raise
         ctx.end()
+        for text, place in forgotten_calls(kernel.function, ctx.statements):
+            ctx.fail(f"`{text}` without a call has no effect", place, f"write `{text}(...)`")
         if result is not None and kernel.function.__name__ != "<lambda>":
             ctx.fail(
                 f"kernel {kernel.name} returns {result!r:.80}",
@@ -138,6 +141,7 @@ def _trace(
         tuple(ctx.tma_tensors),
         {**env, **template},
         artifact,
+        cluster_needed=ctx.cluster_needed,
     )
 
 

@@ -11,6 +11,7 @@ from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.elements import Elements
 from pyptx.errors import OperandError, ShapeError
+from pyptx.lib._arguments import index
 from pyptx.reg import Reg
 from pyptx.types import u32
 
@@ -69,13 +70,15 @@ def tile(array: Any, start: Any, shape: int | Sequence[int]) -> ArrayTile:
         shape: sizes in elements.
     Raises:
         OperandError: not an array.
-        ShapeError: a wrong number of indices or sizes, or a tile that is larger than the array.
+        ShapeError: a wrong number of indices or sizes.
     """
     if not isinstance(array, Elements):
         raise OperandError(
             f"a tile is part of an array parameter or of shared memory, not of {array!r}", at=user_place()
         )
-    places = tuple(reg.readable(one) for one in (start if isinstance(start, tuple | list) else (start,)))
+    places = tuple(
+        index(one, "the start of a tile") for one in (start if isinstance(start, tuple | list) else (start,))
+    )
     sizes: tuple[int, ...] = (shape,) if isinstance(shape, int) else tuple(shape)
     whole = tuple(array.shape)
     if not len(places) == len(sizes) == len(whole) or len(whole) not in (1, 2):

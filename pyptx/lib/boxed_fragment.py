@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError
+from pyptx.errors import OperandError, ShapeError
 from pyptx.lib._swizzled_rows import LINE
 from pyptx.lib.fragment import Fragment
 from pyptx.reg import Reg, RegArray
@@ -79,4 +79,10 @@ class BoxedFragment(Fragment):
 
     def store_tma(self, to: Any, row: int | Reg, column: int | Reg, boxes: StoreBoxes, **options: Any) -> None:
         """Store the tile to an array by TMA, through shared memory: `boxes.store(self, to, row, column, ...)`."""
+        if not hasattr(boxes, "bytes_of"):
+            raise OperandError(
+                f"store_tma takes the boxes that it goes through, not {boxes!r}",
+                at=user_place(),
+                hint="boxes = lib.StoreBoxes(warps, dtype), before the branches of the roles",
+            )
         boxes.store(self, to, row, column, **options)

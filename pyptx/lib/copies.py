@@ -9,6 +9,7 @@ from pyptx import reg, smem
 from pyptx._loc import user_place
 from pyptx.errors import ShapeError
 from pyptx.ir.nodes import AddressOperand
+from pyptx.lib._arguments import thread
 from pyptx.lib.array_tile import ArrayTile, Piece, as_tile, pieces, widest_vector
 from pyptx.reg import Reg
 from pyptx.tracing.operand import address, shifted
@@ -49,9 +50,10 @@ def copy(
         vector: elements of an access at most. Default: as many as the sizes and constant starts have aligned, up to 16 bytes;
             starts in registers must be multiples of it.
     Raises:
-        ShapeError: tiles of different shapes.
+        ShapeError: tiles of different shapes, or one that reaches beyond its array without `end`.
     """
     source, to = _pair(source, to)
+    _check_inside(source, to, end)
     count = widest_vector(source, to, limit=vector, bounds=end or ())
     parts = pieces(source.rows, source.columns, count, _number(threads), _thread(tid))
     first, second = source.at(parts[0].row, parts[0].column), to.at(parts[0].row, parts[0].column)
@@ -95,6 +97,7 @@ def copy_async(
         ShapeError: tiles of different shapes or types, in other memories, or accesses of less than 4 bytes.
     """
     source, to = _pair(source, to)
+    _check_inside(source, to, end)
     dtype = source.array.dtype
     count = widest_vector(source, to, limit=vector, bounds=end or ())
     size = count * dtype.bits // 8
@@ -145,8 +148,27 @@ def _pair(source: Any, to: Any) -> tuple[ArrayTile, ArrayTile]:
     return one, other
 
 
+def _check_inside(source: ArrayTile, to: ArrayTile, end: Sequence[int | Reg] | None) -> None:
+    """Refuse tiles that certainly reach beyond their array, and an `end` that is not one for each dimension."""
+    for one in (source, to):
+        if end is not None and not one.is_shared:
+            if not isinstance(end, Sequence) or len(end) != len(one.shape):
+                raise ShapeError(
+                    f"end={end!r} for a tile of {one.array.name}, of shape {one.shape}; expected one for each dimension",
+                    at=user_place(),
+                )
+            continue
+        for start, size, whole in zip(one.start, one.shape, one.array.shape, strict=True):
+            if isinstance(start, int) and isinstance(whole, int) and start + size > whole:
+                raise ShapeError(
+                    f"a tile of {one.array.name}, {one.shape} from {one.start}, reaches beyond its shape {one.array.shape}",
+                    at=user_place(),
+                    hint=None if one.is_shared else f"end={one.array.name}.shape reads zeros there, and writes nothing",
+                )
+
+
 def _thread(tid: Reg | None) -> Reg:
-    return reg.from_("%tid.x", u32) if tid is None else reg.readable(tid)
+    return reg.from_("%tid.x", u32) if tid is None else thread(tid)
 
 
 def _place(one: ArrayTile, part: Piece, parts: list[Piece], first: list[Any]) -> list[Any]:

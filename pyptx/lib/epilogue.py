@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
+from pyptx._loc import user_place
 from pyptx.elements import Elements
+from pyptx.errors import OperandError, ShapeError
 from pyptx.lib.fragment import Element, Fragment, Operation
 from pyptx.ptx import math
 from pyptx.reg import Reg
@@ -16,24 +19,52 @@ __all__ = ["activation", "bias", "gelu", "relu", "residual", "row_scaled", "scal
 
 def activation(function: Callable[[Reg], Reg]) -> Operation:
     """Return the operation that applies a function of a value: `lib.activation(ptx.tanh)`."""
+    if not callable(function):
+        raise OperandError(
+            f"lib.activation takes a function of a value, not {function!r}",
+            at=user_place(),
+            hint="for example lib.activation(ptx.tanh), or lib.scaled(2.0)",
+        )
     return lambda fragment: lambda value, i, j: function(value)
 
 
 def scaled(factor: float | Reg) -> Operation:
     """Return the operation that multiplies by a number or an f32 register: one `mul.f32`."""
+    if not isinstance(factor, int | float | Reg):
+        raise OperandError(f"lib.scaled takes a number or an f32 register, not {factor!r}", at=user_place())
     return activation(lambda value: value * factor)
 
 
+def _operation(function: Operation) -> Operation:
+    """Make an operation without arguments: called in place of passed, `lib.relu()`, it says so."""
+
+    @wraps(function)
+    def bound(*fragment: Fragment) -> Element:
+        if len(fragment) != 1 or not isinstance(fragment[0], Fragment):
+            name = getattr(function, "__name__", "relu")
+            raise OperandError(
+                f"lib.{name} is an operation of an epilogue and is not called",
+                at=user_place(),
+                hint=f"write frag.apply(lib.{name}); of a value, it is lib.activation and a function of ptx",
+            )
+        return function(fragment[0])
+
+    return bound
+
+
+@_operation
 def relu(fragment: Fragment) -> Element:
     """Replace negative elements by zero: one `max.f32`."""
     return lambda value, i, j: math.max(value, 0.0)
 
 
+@_operation
 def silu(fragment: Fragment) -> Element:
     """Apply x / (1 + exp(-x)): `mul`, `ex2.approx`, `add`, `rcp.rn` and `mul`."""
     return lambda value, i, j: value * math.rcp(math.exp(-value) + 1.0)
 
 
+@_operation
 def gelu(fragment: Fragment) -> Element:
     """Apply the tanh form of GELU, x / 2 * (1 + tanh(0.7979 * (x + 0.044715 * x**3))), with `tanh.approx`.
 
@@ -57,6 +88,12 @@ def bias(array: Elements, column: int | Reg, *, end: int | Reg | None = None) ->
         end: columns of the array, an even number, where the tile may reach beyond them; zero is added there.
     """
 
+    _require(array, 1, "bias")
+    if isinstance(column, int) and column % 2:
+        raise ShapeError(
+            f"lib.bias from column {column}; expected an even number: two are loaded at once", at=user_place()
+        )
+
     def bound(fragment: Fragment) -> Element:
         at, found = fragment.column + column, {}
         for j in sorted({j for _, _, j in fragment.coords()})[::2]:
@@ -75,6 +112,8 @@ def row_scaled(array: Elements, row: int | Reg, *, end: int | Reg | None = None)
         row: index of the tile's first row.
         end: rows of the array, where the tile may reach beyond them.
     """
+
+    _require(array, 1, "row_scaled")
 
     def bound(fragment: Fragment) -> Element:
         at = fragment.row + row
@@ -99,6 +138,8 @@ def residual(
         scale: factor of the matrix.
     """
 
+    _require(array, 2, "residual")
+
     def bound(fragment: Fragment) -> Element:
         at = [fragment.row + row, fragment.column + column]
         found: dict[tuple[int, int], Reg] = {}
@@ -111,6 +152,15 @@ def residual(
         return lambda value, i, j: math.fma(found[i, j], scale, value)
 
     return bound
+
+
+def _require(array: Any, rank: int, name: str) -> None:
+    if not isinstance(array, Elements) or len(array.shape) != rank:
+        raise OperandError(
+            f"lib.{name} takes {('a vector', 'a matrix')[rank - 1]}, not {array!r}",
+            at=user_place(),
+            hint="pass an array parameter or shared memory" if not isinstance(array, Elements) else None,
+        )
 
 
 def _pair(array: Elements, at: list[Any], offset: list[int], inside: Reg | None) -> tuple[Reg, Reg]:

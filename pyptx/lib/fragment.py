@@ -11,7 +11,9 @@ from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.elements import Elements, Vector
 from pyptx.errors import OperandError, ShapeError
+from pyptx.lib._arguments import bound_operation, index, takes_three, type_of
 from pyptx.ptx import math, reductions
+from pyptx.ptx._checked import one_of
 from pyptx.reg import Reg
 from pyptx.tracing.trace import emit
 from pyptx.types import PtxType, f32, pred
@@ -49,8 +51,15 @@ class Fragment(ABC):
 
         The bias of a column is `frag.map(lambda v, i, j: v + bias.load(frag.column, offset=j))`.
         """
+        takes_three(function, "map", "frag.map(lambda value, i, j: value * 2.0)")
         for value, i, j in self.coords():
             result = function(value, i, j)
+            if not isinstance(result, Reg) or result.dtype.bits != value.dtype.bits:
+                raise OperandError(
+                    f"the function of map returns {result!r}; expected a register of {value.dtype}",
+                    at=user_place(),
+                    hint="return the new value, such as value * 2.0; reg.scalar(f32, 1.0) is a number in a register",
+                )
             if result.name != value.name:
                 emit("mov", f"b{value.dtype.bits}", value, result)
 
@@ -70,7 +79,7 @@ class Fragment(ABC):
                     at=user_place(),
                     hint=f"lib.activation(ptx.{name}) applies a function of a value" if name else None,
                 )
-        functions = [operation(self) for operation in operations]
+        functions = [bound_operation(operation, self) for operation in operations]
 
         def all_of(value: Reg, i: int, j: int) -> Reg:
             for function in functions:
@@ -93,6 +102,7 @@ class Fragment(ABC):
             op: "add", "max" or "min".
             function: of an element, for example `ptx.abs`.
         """
+        one_of(op, ("add", "max", "min"), "op")
         combine = {"add": lambda a, b: a + b, "max": math.max, "min": math.min}[op]
         found: dict[int, Reg] = {}
         for value, i, _ in self.coords():
@@ -113,7 +123,7 @@ class Fragment(ABC):
         Raises:
             ShapeError: another type.
         """
-        if dtype.name not in _LARGEST:
+        if type_of(dtype, "quantize").name not in _LARGEST:
             raise ShapeError(f"quantize to {dtype}; expected e4m3 or e5m2", at=user_place())
         scales, inverse = {}, {}
         for i, largest in self.row_reduce("max", math.abs).items():
@@ -132,6 +142,12 @@ class Fragment(ABC):
             indices: of the first row of the tile, then of further dimensions.
             end: rows of the array, where the tile may reach beyond them.
         """
+        if not isinstance(to, Elements) or len(indices) != len(to.shape):
+            raise ShapeError(
+                f"store_rows to {getattr(to, 'name', to)} at {indices}; expected an array, and an index for each of its dimensions",
+                at=user_place(),
+                hint="the first index is that of the tile's first row: frag.store_rows(scales, to, row)",
+            )
         first, *rest = indices
         at = self.row + first
         for i, value in values.items():
@@ -159,6 +175,13 @@ class Fragment(ABC):
             end: rows and columns of the array, where the tile may reach beyond them; an even number of columns.
             cache: as for `Elements.store`.
         """
+        if not isinstance(to, Elements) or len(to.shape) != 2:
+            raise OperandError(
+                f"a fragment is stored to a matrix, not to {to!r}",
+                at=user_place(),
+                hint="pass an array of two dimensions; of one with more, to.row(i) is a matrix",
+            )
+        row, column = index(row, "the row of a tile"), index(column, "the column of a tile")
         dtype: Any = to.dtype
         at_row, at_column = self.row + row, self.column + column
         for i in self.rows():

@@ -252,7 +252,11 @@ def _terms(shape: Any, stride: Any, coordinate: Any) -> Iterator[tuple[int | Reg
             yield coordinate % n, step
             coordinate //= n
         return
-    if not hasattr(coordinate, "__ptx_operand__"):
+    if not hasattr(coordinate, "__ptx_operand__") or getattr(coordinate, "dtype", u32).name not in (
+        "u32",
+        "s32",
+        "b32",
+    ):
         raise OperandError(f"coordinate {coordinate!r}; expected an int or an integer register", at=user_place())
     rest = reg.readable(coordinate)
     for place, (n, step) in enumerate(reversed(leaves)):

@@ -9,6 +9,7 @@ from typing import Any, cast
 from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.errors import ShapeError, TraceError
+from pyptx.lib._arguments import thread
 from pyptx.ptx._blocks import block
 from pyptx.ptx.barrier import setmaxnreg
 from pyptx.ptx.control import else_, if_
@@ -67,13 +68,15 @@ class Roles:
         return _consumer(self.tid, self._registers)
 
 
-@block
-def _producer(tid: Reg, registers: tuple[int, int] | None) -> Iterator[None]:
+def _producing(tid: Reg, registers: tuple[int, int] | None) -> Iterator[None]:
     with if_(tid < 128):
         if registers is not None:
             setmaxnreg(registers[0], inc=False)
         with if_(tid == 0):
             yield
+
+
+_producer = block(_producing, "roles.producer")
 
 
 def _consuming(tid: Reg, registers: tuple[int, int] | None) -> Iterator[Reg]:
@@ -83,7 +86,10 @@ def _consuming(tid: Reg, registers: tuple[int, int] | None) -> Iterator[Reg]:
         yield (tid >> 7) - 1
 
 
-_consumer = cast("Callable[..., AbstractContextManager[Reg]]", block(cast("Callable[..., Iterator[Any]]", _consuming)))
+_consumer = cast(
+    "Callable[..., AbstractContextManager[Reg]]",
+    block(cast("Callable[..., Iterator[Any]]", _consuming), "roles.consumer"),
+)
 
 
 def roles(*, consumers: int = 2, registers: tuple[int, int] | None = None, tid: Reg | None = None) -> Roles:
@@ -116,6 +122,12 @@ def roles(*, consumers: int = 2, registers: tuple[int, int] | None = None, tid: 
     if not isinstance(consumers, int) or not 1 <= consumers <= 7:
         raise ShapeError(f"roles: consumers={consumers!r}; expected 1 to 7", at=user_place())
     if registers is not None:
+        if not isinstance(registers, tuple | list) or len(registers) != 2:
+            raise ShapeError(
+                f"roles: registers={registers!r}; expected those of the producer and of a consumer",
+                at=user_place(),
+                hint="for example registers=(40, 232)",
+            )
         fewer, more = registers
         if any(n % 8 or not 24 <= n <= 256 for n in registers) or 128 * (fewer + consumers * more) > 65536:
             raise ShapeError(
@@ -123,4 +135,4 @@ def roles(*, consumers: int = 2, registers: tuple[int, int] | None = None, tid: 
                 "together at most 65536 for the threads of a CTA",
                 at=user_place(),
             )
-    return Roles(consumers, registers, reg.from_("%tid.x", u32) if tid is None else tid)
+    return Roles(consumers, registers, reg.from_("%tid.x", u32) if tid is None else thread(tid))

@@ -9,6 +9,7 @@ from pyptx import reg, smem
 from pyptx._loc import user_place
 from pyptx.elements import Vector
 from pyptx.errors import OperandError, ShapeError
+from pyptx.lib._arguments import type_of
 from pyptx.lib._swizzled_rows import LINE
 from pyptx.lib.boxed_fragment import BoxedFragment
 from pyptx.ptx import cp, fence
@@ -54,6 +55,7 @@ class StoreBoxes:
     start: Reg
 
     def __init__(self, warps: int, dtype: PtxType, *, rows: int = 16, first_warp: int = 0):
+        type_of(dtype, "StoreBoxes")
         wrong = not isinstance(warps, int) or warps < 1 or not isinstance(first_warp, int)
         if wrong or rows not in (16, 32) or dtype.bits not in (8, 16, 32):
             raise ShapeError(

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from pyptx import reg, smem
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError
+from pyptx.errors import ShapeError, TraceError
+from pyptx.lib._arguments import register, thread
 from pyptx.lib._swizzled_rows import fill_row, row_place
 from pyptx.lib.boxed_fragment import BoxedFragment
 from pyptx.lib.tma_ring import Stage, TmaRing
@@ -53,7 +54,7 @@ class TensorMemory:
 
     def set_up(self, tid: Reg) -> None:
         """Allocate, by the first warp, and synchronize the CTA, or the pair; called by all threads."""
-        with if_(tid < 32):
+        with if_(thread(tid) < 32):
             tcgen05.alloc(self._slot, self.columns, cta_group=self.ctas)
             tcgen05.relinquish_alloc_permit(cta_group=self.ctas)
         self._sync()
@@ -61,6 +62,11 @@ class TensorMemory:
 
     def free(self, tid: Reg) -> None:
         """Synchronize the CTA, or the pair, and free the memory, by the first warp; called by all threads, before they exit."""
+        tid = thread(tid)
+        if not hasattr(self, "start"):
+            raise TraceError(
+                "the tensor memory is not allocated", at=user_place(), hint="call memory.set_up(tid) first"
+            )
         self._sync()
         with if_(tid < 32):
             tcgen05.dealloc(self.start, self.columns, cta_group=self.ctas)
@@ -178,8 +184,8 @@ class TensorFragment(BoxedFragment):
     def __init__(self, start: Reg, n: int, tid: Reg):
         if not isinstance(n, int) or n % 8 or not 8 <= n <= 256:
             raise ShapeError(f"TensorFragment: n={n!r}; expected a multiple of 8 from 8 to 256", at=user_place())
-        tid = reg.readable(tid)
-        self.tid: Reg = tid
+        start = register(start, "the address of an accumulator", "pass memory.start, or memory.start + column")
+        self.tid = tid = thread(tid)
         self.row, self.column = tid & 127, reg.scalar(tid.dtype, 0)
         lanes, parts = start + (((tid >> 5) & 3) << 21), []  # the lane is in the upper half of an address
         while (first := len(parts)) < n:

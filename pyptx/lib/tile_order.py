@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from pyptx import reg
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError
+from pyptx.errors import OperandError, ShapeError
+from pyptx.lib._arguments import register
+from pyptx.ptx._blocks import loop_of
 from pyptx.ptx.control import range_
 from pyptx.reg import Reg
 from pyptx.tracing.trace import emit
@@ -51,6 +53,7 @@ class TileOrder:
         Args:
             number: of the tile, a 32-bit register.
         """
+        number = register(number, "the number of a tile", "pass ptx.ctaid.x")
         if self.group >= self.down:  # one group
             column, row = divided(number, self.down)
             return row, column
@@ -60,6 +63,7 @@ class TileOrder:
         column, row = divided(within, high)
         return first + row, column
 
+    @loop_of("order.persistent")
     def persistent(self, first: Reg, ctas: int | Reg) -> Iterator[tuple[Reg, Reg]]:
         """Loop over the tiles of a persistent CTA: tiles `first`, `first + ctas`, ...
 
@@ -121,10 +125,13 @@ class StreamK:
     each: int
 
     def __init__(self, order: TileOrder, steps: int, ctas: int):
+        if not isinstance(order, TileOrder):
+            raise OperandError(f"StreamK: order={order!r}; expected a lib.TileOrder", at=user_place())
         _positive("StreamK", steps=steps, ctas=ctas)
         self.order, self.steps = order, steps
         self.each = -(-order.count * steps // ctas)
 
+    @loop_of("work.shares")
     def shares(self, cta: Reg) -> Iterator[Share]:
         """Loop over the shares of a CTA, in the order of the tiles.
 
@@ -133,6 +140,7 @@ class StreamK:
         Args:
             cta: index of the CTA, a u32 register.
         """
+        cta = register(cta, "the index of the CTA", "pass ptx.ctaid.x")
         total = self.order.count * self.steps
         start = (cta * self.each).min(total)
         end = (start + self.each).min(total)
@@ -145,6 +153,7 @@ class StreamK:
             row, column = self.order.place(tile)
             yield Share(row, column, tile, first, last, first == 0, last == self.steps)
 
+    @loop_of("work.followers")
     def followers(self, share: Share, cta: Reg) -> Iterator[Reg]:
         """Loop over the CTAs that compute the rest of a tile; called by the one that starts it.
 

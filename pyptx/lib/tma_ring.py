@@ -7,7 +7,9 @@ from math import prod
 
 from pyptx import reg, smem
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError, TraceError, UnknownNameError
+from pyptx.elements import Elements
+from pyptx.errors import OperandError, ShapeError, TraceError, UnknownNameError
+from pyptx.lib._arguments import register, thread
 from pyptx.lib.wgmma_tile import WgmmaTile
 from pyptx.ptx import cluster, cp, mbarrier
 from pyptx.ptx._checked import one_of
@@ -86,6 +88,12 @@ class TmaRing:
         cluster: int = 1,
         reads: str | None = None,
     ):
+        if not isinstance(tiles, Mapping):
+            raise ShapeError(
+                f"TmaRing: tiles={tiles!r}; expected a dict of names and tiles",
+                at=user_place(),
+                hint='for example {"a": lib.WgmmaTile(128, 64, bf16)}',
+            )
         self.operands = {name: tile for name, tile in tiles.items() if isinstance(tile, WgmmaTile)}
         sizes = {name: tile.bytes if isinstance(tile, WgmmaTile) else tile for name, tile in tiles.items()}
         for name, number in {"stages": stages, "readers": readers, "cluster": cluster, **sizes}.items():
@@ -115,7 +123,7 @@ class TmaRing:
         Args:
             tid: index of the thread.
         """
-        with if_(tid == 0):
+        with if_(thread(tid) == 0):
             self.init()
         if self.cluster > 1:
             cluster.sync()
@@ -209,9 +217,15 @@ class TmaRing:
             sync: emit `bar.warp.sync` first, for lanes that read with `ld.shared` or `ldmatrix`: the arriving lane then
                 signals the reads of all. After `wgmma.wait_group` it is not needed.
         """
+        lane = register(lane, "the lane", "pass ptx.laneid, or tid & 31")
+        index = (
+            stage.index
+            if isinstance(stage, Stage)
+            else register(stage, "a stage", "pass the stage that ring.wait() returned")
+        )
         if sync:
             emit("bar", "warp.sync", -1)
-        empty = self.empty.at(stage.index if isinstance(stage, Stage) else stage)
+        empty = self.empty.at(index)
         if self.cluster > 1 and self.reads == "async":
             empty.arrive_remote(lane, pred=lane < self.cluster)
         elif self.cluster > 1:
@@ -245,7 +259,21 @@ class Stage:
         return start + offset if (offset := self.ring.offset(tile)) else start
 
     def descriptor(self, descriptor: Reg) -> Reg:
-        """Return a matrix descriptor of stage 0 moved to this stage."""
+        """Return a matrix descriptor of stage 0 moved to this stage.
+
+        Args:
+            descriptor: as `ring.descriptor(tile)` or a `WgmmaTile` gives it, a 64-bit register.
+        Raises:
+            OperandError: another value.
+        """
+        if not isinstance(descriptor, Reg) or descriptor.dtype.bits != 64:
+            raise OperandError(
+                f"a matrix descriptor is a 64-bit register, not {descriptor!r}",
+                at=user_place(),
+                hint=f"compute it before the loop: start = ring.descriptor({descriptor!r}), then stage.descriptor(start)"
+                if isinstance(descriptor, str)
+                else None,
+            )
         return descriptor + self.index * (self.ring.stage_bytes // 16)
 
     def load(
@@ -278,6 +306,7 @@ class Stage:
             UnknownNameError: no such tile.
         """
         self.ring.offset(tile)
+        _check_source(source, coord)
         operand = self.ring.operands.get(tile)
         boxes = boxes if boxes is not None else operand.boxes if operand is not None else 1
         columns = columns if columns is not None else operand.box_columns if operand is not None else 0
@@ -305,6 +334,22 @@ class Stage:
     def become(self, other: Stage) -> None:
         """Copy the index of another stage into the register of this one, to keep it for the next iteration of a loop."""
         emit("mov", "u32", self.index, other.index)
+
+
+def _check_source(source: object, coord: Sequence[int | Reg]) -> None:
+    if isinstance(source, Elements) and not isinstance(source, TensorSpec):
+        raise OperandError(
+            f"{source!r} is not an array parameter; TMA copies from one",
+            at=user_place(),
+            hint="pass the kernel's array",
+        )
+    rank = len(source.shape) if isinstance(source, TensorSpec) and source.shape is not None else None
+    if not isinstance(coord, Sequence) or rank not in (None, len(coord)):
+        raise ShapeError(
+            f"coordinates {coord!r} of {getattr(source, 'name', source)}; expected a tuple of "
+            + ("one for each dimension" if rank is None else f"{rank}, one for each dimension, innermost first"),
+            at=user_place(),
+        )
 
 
 def _check_box(source: object, tile: str, expected: int) -> None:

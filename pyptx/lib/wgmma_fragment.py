@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.errors import ShapeError
+from pyptx.lib._arguments import thread
 from pyptx.lib._swizzled_rows import fill_pairs, pairs_place
 from pyptx.lib.boxed_fragment import BoxedFragment
 from pyptx.reg import Reg, RegArray
@@ -50,8 +51,7 @@ class WgmmaFragment(BoxedFragment):
         if not isinstance(n, int) or n % 8 or not 8 <= n <= 256:
             raise ShapeError(f"WgmmaFragment: n={n!r}; expected a multiple of 8 from 8 to 256", at=user_place())
         self.sums = reg.wgmma_frag(m=64, n=n, dtype=dtype)
-        tid = reg.readable(tid)
-        self.tid: Reg = tid
+        self.tid = tid = thread(tid)
         self.row = ((tid >> 5) & 3) * 16 + ((tid >> 2) & 7)
         self.column = (tid & 3) * 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyptx._loc import user_place
 from pyptx.errors import ShapeError
+from pyptx.lib._arguments import type_of
 from pyptx.ptx import wgmma
 from pyptx.reg import Reg
 from pyptx.types import PtxType
@@ -50,6 +51,9 @@ class WgmmaTile:
     bytes: int
 
     def __init__(self, rows: int, columns: int, dtype: PtxType, major: str = "K"):
+        type_of(dtype, "WgmmaTile")
+        if any(not isinstance(n, int) for n in (rows, columns)):
+            raise ShapeError(f"WgmmaTile of {rows!r} x {columns!r}; expected ints", at=user_place())
         self.box_columns = _LINE * 8 // dtype.bits
         if major not in ("K", "MN") or (major == "MN" and dtype.bits != 16):
             raise ShapeError(

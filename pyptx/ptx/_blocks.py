@@ -12,11 +12,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
 from types import CodeType, TracebackType
+from typing import ParamSpec, TypeVar
 
 from pyptx._loc import user_place
 from pyptx.tracing.trace import get_ctx
 
-__all__ = ["block"]
+__all__ = ["block", "loop_of"]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 _KEYWORDS = {ast.Return: "return", ast.Continue: "continue", ast.Break: "break"}
 _HINTS = {
@@ -26,15 +30,54 @@ _HINTS = {
 }
 
 
-def block(function: Callable[..., Iterator[None]]) -> Callable[..., AbstractContextManager[None]]:
-    """Make a context manager of a generator function, as `contextlib.contextmanager` does, that must be entered."""
-    make = contextmanager(function)
+def block(
+    function: Callable[..., Iterator[None]], name: str | None = None
+) -> Callable[..., AbstractContextManager[None]]:
+    """Make a context manager of a generator function, as `contextlib.contextmanager` does, that must be entered.
+
+    Args:
+        function: the generator function.
+        name: for messages; default: `ptx.` and its own.
+    """
+    make, shown = contextmanager(function), name or f"ptx.{function.__name__}"
 
     @wraps(function)
     def called(*args: object, **named: object) -> AbstractContextManager[None]:
-        return _Block(function.__name__, make(*args, **named))
+        return _Block(shown, make(*args, **named))
 
     return called
+
+
+def loop_of(name: str) -> Callable[[Callable[P, Iterator[T]]], Callable[P, Iterator[T]]]:
+    """Make a loop of a generator function, that must be iterated over.
+
+    Args:
+        name: for messages.
+    """
+
+    def made(function: Callable[P, Iterator[T]]) -> Callable[P, Iterator[T]]:
+        @wraps(function)
+        def called(*args: P.args, **named: P.kwargs) -> Iterator[T]:
+            return _Loop(name, function(*args, **named))
+
+        return called
+
+    return made
+
+
+class _Loop(Iterator[T]):
+    """A generator recorded in the trace until it is iterated over."""
+
+    def __init__(self, name: str, inner: Iterator[T]):
+        self._inner, self._trace = inner, get_ctx()
+        self._trace.unentered[self] = name, "for", user_place()
+
+    def __iter__(self) -> Iterator[T]:
+        self._trace.unentered.pop(self, None)
+        return self._inner
+
+    def __next__(self) -> T:
+        return next(iter(self))
 
 
 class _Block:
@@ -42,7 +85,7 @@ class _Block:
 
     def __init__(self, name: str, inner: AbstractContextManager[None]):
         self._inner, self._trace, place = inner, get_ctx(), user_place()
-        self._trace.unentered[self] = name, place
+        self._trace.unentered[self] = name, "with", place
         if word := _ways_out(place.code).get(place.line):
             self._trace.fail(
                 f"Python's `{word}` in this block takes effect while tracing: the code after it is not emitted for any thread",

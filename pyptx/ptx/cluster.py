@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pyptx import reg
 from pyptx._loc import user_place
+from pyptx.elements.shared import LARGEST_CLUSTER
 from pyptx.errors import OperandError, ShapeError
 from pyptx.ir.nodes import AddressOperand, LabelOperand
 from pyptx.ptx._checked import emit_checked, register_address
@@ -16,8 +17,6 @@ from pyptx.types import pred as pred_type
 __all__ = ["arrive", "arrive_multicast", "arrive_remote", "map_shared_u32", "rank", "sync", "wait"]
 
 Guard = Reg | NegPred | None
-
-LARGEST_CLUSTER = 16
 
 
 def arrive(*, aligned: bool = False, pred: Guard = None) -> None:

@@ -8,7 +8,7 @@ from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.errors import OperandError, ShapeError, TraceError
 from pyptx.ir.nodes import Label, LabelOperand, PragmaDirective
-from pyptx.ptx._blocks import block
+from pyptx.ptx._blocks import block, loop_of
 from pyptx.reg import NegPred, Reg
 from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import pred as pred_type
@@ -127,6 +127,7 @@ def loop(label: str, *, pred: Reg | NegPred | None = None) -> Iterator[None]:
     emit("bra", "" if pred is not None else "uni", LabelOperand(label), pred=pred)
 
 
+@loop_of("ptx.range_")
 def range_(start: int | Reg, stop: int | Reg, step: int | Reg = 1) -> Iterator[Reg]:
     """Emit a counted loop: `for k in ptx.range_(0, n):`. The body is traced once.
 
@@ -141,7 +142,7 @@ def range_(start: int | Reg, stop: int | Reg, step: int | Reg = 1) -> Iterator[R
     if isinstance(step, int) and step == 0:
         raise ShapeError("ptx.range_ with step 0 never terminates", at=user_place())
     ctx = get_ctx()
-    start, stop, step = reg.readable(start), reg.readable(stop), reg.readable(step)
+    start, stop, step = (_bound(value) for value in (start, stop, step))
     name = f"%ri{ctx.next_index('%ri')}"
     counter = reg.scalar(s32, name=name)
     head, end = ctx.label("loop"), ctx.label("endloop")
@@ -165,6 +166,17 @@ def range_(start: int | Reg, stop: int | Reg, step: int | Reg = 1) -> Iterator[R
     emit("add", "s32", counter, counter, step)
     emit("bra", "", LabelOperand(head))
     ctx.place_label(end)
+
+
+def _bound(value: int | Reg) -> int | Reg:
+    found = reg.readable(value)
+    if isinstance(found, bool) or not isinstance(found, int | Reg):
+        raise OperandError(
+            f"ptx.range_ takes ints and 32-bit registers, not {value!r}",
+            at=user_place(),
+            hint="`//` divides integers" if isinstance(value, float) else None,
+        )
+    return found
 
 
 def kloop(total: int | Reg, *, unroll: int, body: Callable[[], None], loop_label: str = "kloop") -> None:

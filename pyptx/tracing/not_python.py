@@ -66,6 +66,16 @@ class NotPython:
             hint="2**x is ptx.exp2(x) in f32, and 1 << x in integers",
         )
 
+    def __abs__(self) -> Any:
+        raise OperandError(f"Python's abs does not take registers ({self!r})", at=user_place(), hint="write ptx.abs(x)")
+
+    def __round__(self, digits: int | None = None) -> Any:
+        raise OperandError(
+            f"Python's round does not take registers ({self!r})",
+            at=user_place(),
+            hint="write ptx.round(x), ptx.floor(x), ptx.ceil(x) or ptx.trunc(x)",
+        )
+
     def __matmul__(self, other: Any) -> Any:
         raise OperandError(
             f"operator @ is not defined on registers ({self!r})",

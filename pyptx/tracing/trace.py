@@ -28,6 +28,7 @@ from pyptx.ir.nodes import (
     VarDecl,
 )
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
+from pyptx.tracing.misuse import explained
 from pyptx.tracing.operand import operand
 from pyptx.types import PtxType
 
@@ -116,11 +117,20 @@ class TraceContext:
         self._regions = 0
         self._region: tuple[int, ...] = ()  # open regions, outermost first
         self._joins = 0
-        self.unentered: dict[object, tuple[str, SourceLocation]] = {}  # blocks not entered by a `with` yet
+        self.cluster_needed: tuple[int, SourceLocation] | None = None  # CTAs that a constant rank needs, and where
+        self.unentered: dict[object, tuple[str, str, SourceLocation]] = {}  # blocks and loops not entered yet
 
     def fail(self, message: str, place: SourceLocation | None, hint: str | None = None) -> None:
         """Record an error that cannot be raised here; it is raised when the trace ends."""
         self.faults.append(TraceError(message, at=place, hint=hint))
+
+    def need_cluster(self, ctas: int) -> None:
+        """Record that the code is right only in clusters of at least `ctas` CTAs; checked when it is launched.
+
+        Code that may be skipped is not recorded.
+        """
+        if not self._region and (self.cluster_needed is None or self.cluster_needed[0] < ctas):
+            self.cluster_needed = ctas, user_place()
 
     # names ----------------------------------------------------------------------------------------------------------
 
@@ -318,12 +328,13 @@ class TraceContext:
                 self.append(statement)
 
     def end(self) -> None:
-        """Record an error for each block that was never entered. Called when the kernel function has returned."""
-        for name, place in self.unentered.values():
+        """Record an error for each block or loop that was never entered. Called when the kernel function has returned."""
+        for name, word, place in self.unentered.values():
+            start = "with" if word == "with" else "for ... in"
             self.fail(
-                f"ptx.{name} without `with` has no effect",
+                f"{name} without `{word}` has no effect",
                 place,
-                f"write `with ptx.{name}(...):` with its body indented below",
+                f"write `{start} {name}(...):` with its body indented below",
             )
 
     def body(self) -> tuple[Statement, ...]:
@@ -375,6 +386,11 @@ def run(function: Callable[..., object], *args: object, **kwargs: object) -> obj
         if error.place is None:
             error.place = raised_at(error)
         raise
+    except Exception as error:
+        found = explained(error)
+        if found is None:
+            raise
+        raise found from error
 
 
 def emit(opcode: str, modifiers: str, *operands: object, pred: object = None) -> Instruction:
