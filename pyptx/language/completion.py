@@ -61,7 +61,7 @@ def complete(document: Document, index: Index, offset: int) -> Completion | None
         closed = token.kind != "bad" and not token.text.startswith(("//", "#"))
         if offset < token.end or not closed:
             return None
-    before = document.text[_statement_start(document, offset) : offset]
+    before = _without_comments(document, _statement_start(document, offset), offset)
     if typed := _TYPED.search(before):
         return _matching((Offer(f".{name}", "type", "") for name in DECLARABLE), typed[1], offset)
     head = _STATEMENT.match(before)
@@ -77,8 +77,17 @@ def complete(document: Document, index: Index, offset: int) -> Completion | None
     return _matching(_operands(index, offset, opcode), word[0] if word else "", offset)
 
 
+def _without_comments(document: Document, start: int, end: int) -> str:
+    """Return a part of the text with blanks in place of comments."""
+    text = document.text[start:end]
+    for token in document.between(start, end):
+        if token.kind == "comment" and token.end <= end:
+            text = text[: token.start - start] + " " * len(token.text) + text[token.end - start :]
+    return text
+
+
 def _statement_start(document: Document, offset: int) -> int:
-    """Return the offset after the last semicolon, brace of a block, or comment before the offset."""
+    """Return the offset after the last semicolon or brace of a block before the offset."""
     at = document.index_at(offset)
     depth = 0
     for token in reversed(document.tokens[max(at - 400, 0) : at]):

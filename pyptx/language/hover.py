@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pyptx import isa
@@ -11,7 +12,7 @@ from pyptx.isa.directives import SUMMARIES
 from pyptx.language.symbols import Index, Symbol
 from pyptx.language.text import Document, Token
 
-__all__ = ["Hover", "describe", "hover"]
+__all__ = ["Hover", "describe", "describe_instruction", "hover"]
 
 
 class Hover(NamedTuple):
@@ -48,6 +49,12 @@ def _instruction(document: Document, index: Index, token: Token) -> Hover | None
     words = index.opcodes.get(opcode.start)
     if words is None:
         return None
+    text = describe_instruction(words)
+    return None if text is None else Hover(opcode.start, document.tokens[at + len(words) - 1].end, text)
+
+
+def describe_instruction(words: Sequence[str]) -> str | None:
+    """Return the help for an opcode and its modifiers, which have dots; None for an unknown opcode."""
     text = isa.hover("".join(words)) or isa.hover(words[0])
     if not text:
         return None
@@ -55,8 +62,7 @@ def _instruction(document: Document, index: Index, token: Token) -> Hover | None
     anchors = [word.strip("#") for word in sections.removeprefix("PTX ISA: ").split(", ")]
     links = ", ".join(f"[{anchor}]({MANUAL}#{anchor})" for anchor in anchors)
     summary, forms = lines[0], "\n".join(line.removeprefix("    ") for line in lines[1:])
-    end = document.tokens[at + len(words) - 1].end
-    return Hover(opcode.start, end, f"{_escaped(summary)}\n\n```ptx\n{forms}\n```\n\nPTX ISA: {links}")
+    return f"{_escaped(summary)}\n\n```ptx\n{forms}\n```\n\nPTX ISA: {links}"
 
 
 def _name(index: Index, token: Token) -> Hover | None:

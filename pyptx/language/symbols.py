@@ -121,7 +121,7 @@ class Index:
     def scope_at(self, offset: int) -> Scope:
         """Return the innermost scope that contains the offset."""
         inside = [scope for scope in self.scopes if scope.start <= offset <= scope.end]
-        return max(inside, key=lambda scope: scope.start, default=self.module)
+        return max(reversed(inside), key=lambda scope: scope.start, default=self.module)  # outer scopes are first
 
     def visible(self, offset: int) -> list[Symbol]:
         """Return the symbols that may be used at an offset, innermost scope first, without shadowed names."""

@@ -67,6 +67,10 @@ class Document:
         words = [t for t in near if t.kind in ("register", "identifier", "directive")]
         return words[-1] if words else near[-1] if near else None
 
+    def between(self, start: int, end: int) -> tuple[Token, ...]:
+        """Return the tokens, comments included, that start at or after `start` and before `end`."""
+        return self.all_tokens[bisect_right(self._starts, start - 1) : bisect_right(self._starts, end - 1)]
+
     def index_at(self, offset: int) -> int:
         """Return the index in `tokens` of the first token that starts at or after the offset."""
         return bisect_right(self._token_starts, offset - 1)

@@ -4,6 +4,7 @@ bind(instruction, type_of)      select the form of an instruction; raises FormEr
 require_form(instruction, type_of)  raise the same FormError, and nothing else
 check(module, target=None)      return the diagnostics of a module
 check_ptx(text, target=None)    return the diagnostics of PTX text
+mnemonic_problem(opcode, modifiers)  return the problem of a mnemonic that no instruction has
 required_version(module)        return the lowest `.version` its instructions need on its target
 """
 
@@ -15,15 +16,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyptx.validate._bind import Bound, bind, require_form
     from pyptx.validate._checker import check, required_version
+    from pyptx.validate._form_errors import mnemonic_problem
     from pyptx.validate._text_checker import check_ptx
 
-__all__ = ["Bound", "bind", "check", "check_ptx", "require_form", "required_version"]
+__all__ = ["Bound", "bind", "check", "check_ptx", "mnemonic_problem", "require_form", "required_version"]
 
 _MODULES = {
     "Bound": "_bind",
     "bind": "_bind",
     "require_form": "_bind",
     "check": "_checker",
+    "mnemonic_problem": "_form_errors",
     "check_ptx": "_text_checker",
     "required_version": "_checker",
 }

@@ -16,7 +16,7 @@ from pyptx.validate._messages import Problem, alternatives_text, range_text
 from pyptx.validate._operand_kinds import Kind
 from pyptx.validate._operand_matching import expected_items, match_part, operand_counts
 
-__all__ = ["no_matching_form"]
+__all__ = ["mnemonic_problem", "no_matching_form"]
 
 _MAX_ELEMENTS = 6  # longer vectors are abbreviated
 _POINTERS = ("b64", "u64", "s64", "b32", "u32", "s32")
@@ -39,6 +39,12 @@ def no_matching_form(
     if not matches:
         return _mnemonic_problem(op, words)
     return _operand_problem(op, words, matches, kinds)
+
+
+def mnemonic_problem(opcode: str, words: tuple[str, ...]) -> Problem | None:
+    """Return the problem of a mnemonic that no instruction has, whatever its operands; None for a valid one."""
+    matches = isa.match(opcode, words) if len(words) <= _match.MAX_MODIFIERS else ()
+    return None if matches else no_matching_form(opcode, words, (), ())
 
 
 def _mnemonic_problem(op: isa.Op, words: tuple[str, ...]) -> Problem:

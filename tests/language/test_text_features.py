@@ -38,6 +38,7 @@ def offered(text: str) -> list[str]:
     "line, expected, absent",
     [
         ("ad|", "add", "sub"),
+        ("// note; add\n/* { */ ad|", "add", "sub"),
         ("@%p1 ad|", "add", "sub"),
         ("add.|", ".s32", ".global"),
         ("add.rn.f|", ".f32", ".s32"),
