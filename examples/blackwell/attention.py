@@ -19,7 +19,7 @@ ninth warp copies, one of a tenth starts the products. Techniques and their sour
 A block has 128 keys where D is 64, 80 where it is 128. One of 80 scores costs a warp 61 ex2, 40 max of three, 70
 multiply-adds and 70 additions of pairs, and 40 roundings to pairs; all in all 378 instructions.
 
-Cost with D = 128: 168 registers per thread at launch, then 56 and 224; 184 KiB of shared memory, all of tensor memory:
+Cost with D = 128: 168 registers per thread at launch, then 56 and 224; 186 KiB of shared memory, all of tensor memory:
 one CTA per SM.
 """
 
@@ -29,16 +29,16 @@ import math
 from typing import Any
 
 from examples.blackwell.exponentials import Pairs
-from examples.blackwell.tiles import BOX, LINE, MMA_K, MOST_BYTES, ROWS, barriers
+from examples.blackwell.tiles import BOX, MMA_K, MOST_BYTES, ROWS, barriers
 from examples.products import check_memory
 from examples.scores import LOG2_E, check_heads, compare_attention, scale_of, visible
 from examples.scores import reference as reference  # used by pyptx tune --reference
 from examples.vectors import rounded
-from pyptx import Layout, TensorMap, Tile, kernel, lib, ptx, reg, smem
+from pyptx import Layout, TensorMap, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.ptx.mbarrier import MbarrierRing
 from pyptx.reg import Reg
-from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
+from pyptx.types import PtxType, b32, bf16, f16, f32, pred, s32, u32
 
 TILES = 2  # of a CTA, of ROWS queries each
 BM = TILES * ROWS
@@ -60,16 +60,14 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
     BN = most_keys(D) if BN is None else BN
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
     scale = LOG2_E * scale_of("attention", D, SCALE)
-    q_bytes, block_bytes = ROWS * D * 2, BN * D * 2
     of_tile = COLUMNS // TILES - D  # columns of its scores, and of its weights, two to a column
     few = math.gcd(BN, PART)
 
-    q_tiles = smem.alloc(b8, (TILES, q_bytes), align=1024)
-    k_ring, v_ring = (smem.alloc(b8, (STAGES, block_bytes), align=1024) for _ in range(2))
-    slot = smem.alloc(b32, 1, align=16)
-    q_start, k_start, v_start = (reg.from_(memory.name, u32) for memory in (q_tiles, k_ring, v_ring))
-    k_filled, k_freed, v_filled, v_freed = (barriers(STAGES) for _ in range(4))
-    q_filled, scored, taken, weighed, added = barriers(1), *(barriers(TILES) for _ in range(4))
+    q_tile, k_tile, v_tile = (lib.WgmmaTile(n, D, q.dtype, major) for n, major in ((ROWS, "K"), (BN, "K"), (BN, "MN")))
+    queries = lib.TmaRing(1, {f"q{tile}": q_tile for tile in range(TILES)}, readers=1)
+    keys, values = (lib.TmaRing(STAGES, {name: one}, readers=1) for name, one in (("k", k_tile), ("v", v_tile)))
+    tensors = lib.TensorMemory(COLUMNS)
+    scored, taken, weighed, added = (barriers(TILES) for _ in range(4))
     tid = reg.from_(ptx.special.tid.x(), u32)
     warp, lane = tid >> 5, tid & 31
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
@@ -80,47 +78,28 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
         most = -(-T // BN)
         return ((row + (BM + BN - 1)) // BN).min(most) if CAUSAL else reg.scalar(s32, most)
 
-    with ptx.if_(warp == 0):
-        ptx.tcgen05.alloc(slot, COLUMNS)
-        ptx.tcgen05.relinquish_alloc_permit()
     with ptx.if_(tid == COPIES):
-        for ring in (k_filled, k_freed, v_filled, v_freed, q_filled, scored, added):
+        for ring in (queries, keys, values):
+            ring.init()
+        for ring in (scored, added):
             ring.init_all(1)
         for ring in (taken, weighed):
             ring.init_all(4)  # warps of a tile
-        ptx.fence.mbarrier_init()
-    ptx.tcgen05.fence_before_thread_sync()
-    ptx.bar.sync(0)
-    ptx.tcgen05.fence_after_thread_sync()
-    memory = smem.load(b32, slot)
-    of_keys, of_values = ptx.pipeline(STAGES), ptx.pipeline(STAGES)
+    tensors.set_up(tid)
+    memory = tensors.start
+    for ring in (queries, keys, values):
+        ring.begin()
 
     with ptx.if_(warp >= 8):
         ptx.setmaxnreg_dec(REGISTERS[0])
         with ptx.if_(tid == COPIES):
             blocks = count_blocks()
-            q_filled[0].arrive_expect_tx(TILES * q_bytes)
+            first = queries.acquire()
             for tile in range(TILES):
-                for d in range(0, D, BOX):
-                    ptx.cp.async_bulk.tensor_4d(
-                        dst=q_start + (tile * q_bytes + d * ROWS * 2),
-                        src=q.tma_desc(),
-                        coord=(d, row + tile * ROWS, head, batch),
-                        mbar=q_filled[0],
-                    )
+                first.load(f"q{tile}", q, (0, row + tile * ROWS, head, batch))
             for block in ptx.range_(0, blocks):
-                stage, phase = of_keys.advance()
-                for tensor, start, filled, freed in ((k, k_start, k_filled, k_freed), (v, v_start, v_filled, v_freed)):
-                    freed.at(stage).wait(phase ^ 1)  # returns immediately in the first round
-                    ready = filled.at(stage)
-                    ready.arrive_expect_tx(block_bytes)
-                    for d in range(0, D, BOX):
-                        ptx.cp.async_bulk.tensor_4d(
-                            dst=start + stage * block_bytes + d * BN * 2,
-                            mbar=ready,
-                            src=tensor.tma_desc(),
-                            coord=(d, block * BN, head, batch),
-                        )
+                keys.acquire().load("k", k, (0, block * BN, head, batch))
+                values.acquire().load("v", v, (0, block * BN, head, batch))
 
         with ptx.if_(tid == MULTIPLIES):
             blocks = count_blocks()
@@ -128,34 +107,21 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
                 reg.scalar(b32, ptx.tcgen05.make_instr_desc_f16bf16_f32(m=ROWS, n=n, ab_dtype=q.dtype, b_major=major))
                 for n, major in ((BN, "K"), (D, "MN"))
             ]
-            from_q, from_k = (ptx.tcgen05.descriptor(start, stride_bytes=1024) for start in (q_start, k_start))
-            from_v = ptx.tcgen05.descriptor(v_start, stride_bytes=1024, leading_bytes=BN * LINE)
+            from_q, from_k, from_v = (
+                ring.tensor_descriptor(name) for ring, name in ((queries, "q0"), (keys, "k"), (values, "v"))
+            )
 
-            def next_keys() -> Reg:
-                """Wait for the next block of keys; return its stage."""
-                stage, phase = of_keys.advance()
-                k_filled.at(stage).wait(phase)
-                ptx.tcgen05.fence_after_thread_sync()
-                return stage
-
-            def start_scores(tile: int, stage: Reg) -> None:
-                this_k = from_k + stage * (block_bytes // 16)
+            def start_scores(tile: int, stage: lib.Stage) -> None:
+                this_k = stage.descriptor(from_k)
                 for d in range(0, D, MMA_K):
-                    q_offset, k_offset = (d // BOX * rows * LINE + d % BOX * 2 for rows in (ROWS, BN))
                     ptx.tcgen05.mma(
                         memory + tile * of_tile,
-                        from_q + (tile * q_bytes + q_offset) // 16,
-                        this_k + k_offset // 16,
+                        from_q + (tile * q_tile.bytes // 16 + q_tile.offset(d)),
+                        this_k + k_tile.offset(d),
                         kinds[0],
                         pred_operand=d > 0,
                     )
                 ptx.tcgen05.commit(scored[tile])
-
-            def next_values() -> tuple[Reg, Reg]:
-                """Wait for the next block of values; return its stage and descriptor."""
-                stage, phase = of_values.advance()
-                v_filled.at(stage).wait(phase)
-                return stage, from_v + stage * (block_bytes // 16)
 
             def add(tile: int, block: Reg, this_v: Reg) -> None:
                 """Start accumulating the product of a tile's weights, once complete, and a block of values."""
@@ -165,29 +131,33 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
                     ptx.tcgen05.mma(
                         memory + (TILES * of_tile + tile * D),
                         memory + (tile * of_tile + BN + key // 2),
-                        this_v + key * LINE // 16,
+                        this_v + v_tile.offset(key),
                         kinds[1],
                         a_is_tmem=True,
                         pred_operand=True if key else block != 0,
                     )
                 ptx.tcgen05.commit(added[tile])
 
-            q_filled[0].wait(0)
-            stage = next_keys()
+            queries.wait()
+            stage = keys.wait()
+            ptx.tcgen05.fence_after_thread_sync()
             for tile in range(TILES):
                 start_scores(tile, stage)
-            ptx.tcgen05.commit(k_freed.at(stage))
+            keys.commit(stage)
             for block in ptx.range_(0, blocks - 1):
-                stage, (v_stage, this_v) = next_keys(), next_values()
+                stage = keys.wait()
+                ptx.tcgen05.fence_after_thread_sync()
+                v_stage = values.wait()
+                this_v = v_stage.descriptor(from_v)
                 for tile in range(TILES):
                     taken[tile].wait(block & 1)  # the next scores, while weights are made of these
                     ptx.tcgen05.fence_after_thread_sync()
                     start_scores(tile, stage)
                     if tile == TILES - 1:
-                        ptx.tcgen05.commit(k_freed.at(stage))
+                        keys.commit(stage)
                     add(tile, block, this_v)
-                ptx.tcgen05.commit(v_freed.at(v_stage))
-            _, this_v = next_values()
+                values.commit(v_stage)
+            this_v = values.wait().descriptor(from_v)
             for tile in range(TILES):
                 add(tile, blocks - 1, this_v)
 
@@ -262,18 +232,10 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
         ptx.tcgen05.fence_after_thread_sync()
         total = pairs.sum()
         ptx.inst.rcp.approx.f32(total, total)
-        own = q_start + tile * q_bytes + ((warp & 3) << 12)  # 32 rows of 128 bytes
-        own_line = own + smem.apply_swizzle(lane * LINE, "128B")
-        for d in range(0, D, PART):
-            ptx.tcgen05.ld(parts, results_at + d, shape="32x32b", count=PART)
-            ptx.tcgen05.wait_ld()
-            values = [reg.from_(part, f32) for part in parts]
-            for value in values:
-                ptx.inst.mul.f32(value, value, total)
-            out = rounded(values, o.dtype)
-            for i in range(0, len(out), 4):  # 16 bytes, where the swizzle has them
-                target = own_line ^ (d % BOX * 2 + i * 4)
-                ptx.inst.st.shared.v4.b32(ptx.addr(target, d // BOX * ROWS * LINE), out[i : i + 4])
+        own = queries.start + tile * q_tile.bytes
+        results = lib.TensorFragment(memory + (tile * D + TILES * of_tile), D, tid)
+        results.apply(lib.scaled(total)).stage(own, o.dtype, rows=ROWS)
+        own = own + ((warp & 3) << 12)  # 32 rows of 128 bytes
         ptx.fence.proxy_async_shared_cta()
         ptx.inst.bar.warp.sync(-1)
         with ptx.if_(lane == 0):
@@ -284,11 +246,7 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
             ptx.cp.async_bulk.commit_group()
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
 
-    ptx.tcgen05.fence_before_thread_sync()
-    ptx.bar.sync(0)
-    ptx.tcgen05.fence_after_thread_sync()
-    with ptx.if_(warp == 0):
-        ptx.tcgen05.dealloc(memory, COLUMNS)
+    tensors.free(tid)
 
 
 def most_keys(D: int) -> int:

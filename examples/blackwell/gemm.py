@@ -45,7 +45,7 @@ def product(a, b, c, *, BM=256, BN=256, BK=64, STAGES=3, GROUP=8, CTAS=148):
     steps, tiles_down, tiles_across = -(-K // BK), -(-M // BM), -(-N // BN)
     tiles = tiles_down * tiles_across
     first_tile = reg.from_(ptx.special.ctaid.x(), u32)
-    roles = Roles(STAGES, BM, BN, BK, c.dtype)
+    roles = Roles(STAGES, BM, BN, BK, a.dtype, c.dtype)
     roles.begin()
 
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
@@ -56,12 +56,12 @@ def product(a, b, c, *, BM=256, BN=256, BK=64, STAGES=3, GROUP=8, CTAS=148):
             row, column = own_part(tile)
             for step in ptx.range_(0, steps):
                 roles.copy(a, b, row, column, step * BK)
-        roles.finish_copies()
+        roles.ring.finish()
 
     with ptx.if_(roles.tid == MULTIPLIES):
-        descriptors = roles.descriptors(a.dtype)
+        products = lib.TensorProduct(roles.ring)
         for _ in ptx.range_(first_tile, tiles, CTAS):
-            roles.multiply(steps, *descriptors)
+            roles.multiply(steps, products)
 
     with ptx.if_(roles.warp < WRITERS):
         for tile in ptx.range_(first_tile, tiles, CTAS):

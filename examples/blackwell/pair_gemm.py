@@ -40,24 +40,24 @@ def product(a, b, c, *, BM=256, BN=256, BK=64, STAGES=4, GROUP=8, CTAS=148):
     steps, tiles_down, tiles_across = -(-K // BK), -(-M // (PAIR * BM)), -(-N // BN)
     tiles, pairs = tiles_down * tiles_across, grid(M, N, BM, BN, CTAS) // PAIR
     first_tile = reg.from_(ptx.special.ctaid.x(), u32) >> 1
-    roles = Roles(STAGES, BM, BN, BK, c.dtype, PAIR)
+    roles = Roles(STAGES, BM, BN, BK, a.dtype, c.dtype, PAIR)
     roles.begin()
 
     def own_part(tile: Reg) -> tuple[Reg, Reg]:
-        return place(tile, tiles_down, tiles_across, GROUP, BM, BN, PAIR, roles.rank)
+        return place(tile, tiles_down, tiles_across, GROUP, BM, BN, PAIR, roles.ring.rank)
 
     with ptx.if_(roles.tid == COPIES):
         for tile in ptx.range_(first_tile, tiles, pairs):
             row, column = own_part(tile)
-            column += roles.rank * (BN // PAIR)
+            column += roles.ring.rank * (BN // PAIR)
             for step in ptx.range_(0, steps):
                 roles.copy(a, b, row, column, step * BK)
-        roles.finish_copies()
+        roles.ring.finish()
 
-    with ptx.if_(roles.rank == 0), ptx.if_(roles.tid == MULTIPLIES):  # the thread that starts products
-        descriptors = roles.descriptors(a.dtype)
+    with ptx.if_(roles.ring.rank == 0), ptx.if_(roles.tid == MULTIPLIES):  # the thread that starts products
+        products = lib.TensorProduct(roles.ring)
         for _ in ptx.range_(first_tile, tiles, pairs):
-            roles.multiply(steps, *descriptors)
+            roles.multiply(steps, products)
 
     with ptx.if_(roles.warp < WRITERS):
         for tile in ptx.range_(first_tile, tiles, pairs):

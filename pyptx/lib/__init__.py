@@ -15,9 +15,11 @@ from pyptx.lib.layout import Layout
 from pyptx.lib.online_softmax import OnlineSoftmax
 from pyptx.lib.roles import Roles, roles
 from pyptx.lib.store_boxes import StoreBoxes
-from pyptx.lib.tensor_memory import TensorFragment, TensorMemory, TensorProduct
+from pyptx.lib.tensor_memory import TensorFragment, TensorMemory
+from pyptx.lib.tensor_product import TensorProduct
 from pyptx.lib.tile_order import Share, StreamK, TileOrder, divided
-from pyptx.lib.tma_ring import Stage, TmaRing
+from pyptx.lib.tma_ring import TmaRing
+from pyptx.lib.tma_stage import Stage
 from pyptx.lib.wgmma_fragment import WgmmaFragment
 from pyptx.lib.wgmma_tile import WgmmaTile
 

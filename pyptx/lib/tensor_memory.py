@@ -10,8 +10,6 @@ from pyptx.errors import ShapeError, TraceError
 from pyptx.lib._arguments import register, thread
 from pyptx.lib._swizzled_rows import fill_row, row_place
 from pyptx.lib.boxed_fragment import BoxedFragment
-from pyptx.lib.tma_ring import Stage, TmaRing
-from pyptx.lib.wgmma_tile import WgmmaTile
 from pyptx.ptx import cluster, tcgen05
 from pyptx.ptx.barrier import bar
 from pyptx.ptx.control import if_
@@ -19,7 +17,7 @@ from pyptx.reg import Reg, RegArray
 from pyptx.tracing.trace import emit
 from pyptx.types import PtxType, b32, f32
 
-__all__ = ["TensorFragment", "TensorMemory", "TensorProduct"]
+__all__ = ["TensorFragment", "TensorMemory"]
 
 
 class TensorMemory:
@@ -78,79 +76,6 @@ class TensorMemory:
         else:
             bar.sync(0)
         tcgen05.fence_after_thread_sync()
-
-
-class TensorProduct:
-    """Products of two tiles of a ring into tensor memory; all descriptors follow from the tiles.
-
-    The tiles are of class `WgmmaTile`: shared memory of both generations has the same layout. A has 128 or 64 rows and is K-major; B is "MN"
-    (K x N) or "K" (N x K). Emits the descriptors in the thread that makes it, which starts all products.
-
-    Args:
-        ring: the ring, made with `readers=1`: `release` arrives once for a stage.
-        a, b: names of its tiles, of f16 or bf16.
-    Attributes:
-        m, n: sizes of a product.
-    Raises:
-        ShapeError: tiles that a product cannot have.
-    Source: PTX ISA, "tcgen05.mma", "Instruction Descriptor", "Shared Memory Descriptor".
-    """
-
-    m: int
-    n: int
-    a: WgmmaTile
-    b: WgmmaTile
-
-    def __init__(self, ring: TmaRing, a: str = "a", b: str = "b"):
-        self.ring = ring
-        first, second = ring.operands.get(a), ring.operands.get(b)
-        if first is None or second is None or first.dtype.bits != 16 or first.dtype != second.dtype:
-            raise ShapeError(
-                f"TensorProduct of {a!r} and {b!r}: {first}, {second}; expected two WgmmaTiles of f16 or bf16",
-                at=user_place(),
-            )
-        self.a, self.b = first, second
-        (self.m, depth), along = (self.a.rows, self.a.columns), self.b.major == "MN"
-        self.n, other = (self.b.columns, self.b.rows) if along else (self.b.rows, self.b.columns)
-        if self.a.major != "K" or self.m not in (64, 128) or depth != other or self.n % 16 or self.n > 256:
-            raise ShapeError(
-                f"TensorProduct of {self.a} and {self.b}; expected a K-major A of 64 or 128 rows, the same K, and N a multiple of 16 "
-                "up to 256",
-                at=user_place(),
-            )
-        kind = tcgen05.make_instr_desc_f16bf16_f32(
-            m=self.m, n=self.n, ab_dtype=self.a.dtype, b_major="MN" if along else "K"
-        )
-        self._kind = reg.scalar(b32, kind)
-        self._from = [
-            tcgen05.descriptor(  # eight rows of 128 bytes; for MN, from a box to the next
-                ring.address(name), stride_bytes=1024, leading_bytes=tile.rows * 128 if tile.major == "MN" else 16
-            )
-            for name, tile in ((a, self.a), (b, self.b))
-        ]
-
-    def start(self, stage: Stage, into: Reg, *, accumulate: Reg | bool) -> None:
-        """Start the products of a stage: one `tcgen05.mma` for each 16 columns of A; by one thread.
-
-        Args:
-            stage: as `ring.wait()` gives it.
-            into: tensor memory address of the accumulator, m x n f32.
-            accumulate: add to it; else the first product overwrites it. A predicate, or a bool.
-        """
-        tcgen05.fence_after_thread_sync()
-        this_a, this_b = (stage.descriptor(one) for one in self._from)
-        for k in range(0, self.a.columns, 16):
-            tcgen05.mma(
-                into,
-                this_a + self.a.offset(k),
-                this_b + self.b.offset(k),
-                self._kind,
-                pred_operand=True if k else accumulate,
-            )
-
-    def release(self, stage: Stage) -> None:
-        """Free a stage when the products started so far have completed (`tcgen05.commit`)."""
-        tcgen05.commit(self.ring.empty.at(stage.index))
 
 
 class TensorFragment(BoxedFragment):

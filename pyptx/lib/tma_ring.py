@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import prod
+from collections.abc import Mapping
+from typing import cast
 
 from pyptx import reg, smem
 from pyptx._loc import user_place
-from pyptx.elements import Elements
-from pyptx.errors import OperandError, ShapeError, TraceError, UnknownNameError
+from pyptx.errors import ShapeError, TraceError, UnknownNameError
 from pyptx.lib._arguments import register, thread
+from pyptx.lib.tma_stage import Stage
 from pyptx.lib.wgmma_tile import WgmmaTile
-from pyptx.ptx import cluster, cp, mbarrier
+from pyptx.ptx import cluster, mbarrier, tcgen05
 from pyptx.ptx._checked import one_of
 from pyptx.ptx.barrier import bar
 from pyptx.ptx.control import if_
-from pyptx.ptx.mbarrier import DynamicSlot, MbarrierRing
+from pyptx.ptx.mbarrier import MbarrierRing
 from pyptx.ptx.pipeline_state import PipelineState, pipeline
 from pyptx.reg import NegPred, Reg
-from pyptx.tensor import TensorSpec
 from pyptx.tracing.operand import address
 from pyptx.tracing.trace import emit
-from pyptx.types import b8, u32
+from pyptx.types import b8, b16, u32
 
 __all__ = ["Stage", "TmaRing"]
 
@@ -42,6 +41,9 @@ class TmaRing:
         readers:  stage = ring.wait()       waits for full[i]
                   ring.release(stage, ...)  arrives at empty[i]
 
+    With `pair`, two CTAs each copy their part of a stage, and tcgen05 of the first one, the leader, reads both (`cta_group::2`):
+    the bytes of both arrive at the leader's `full`, which it alone waits for, and `TensorProduct.release` arrives at both `empty`.
+
     Producer and readers each go through the stages in order with a position of their own, so each role calls its methods in
     a branch of its own. `ring.set_up(tid)` comes first, in all threads.
 
@@ -52,6 +54,7 @@ class TmaRing:
         readers: warps of a CTA that read every stage.
         cluster: CTAs of the cluster, if a CTA writes to the stages of all of them (multicast): a stage is free when the
             readers of all have released it.
+        pair: the CTAs of the cluster are a pair for tcgen05 (`cta_group::2`); with `readers=1`.
         reads: of a cluster's stages: "generic" (`ld.shared`, `ldmatrix`), whose order with the next copy takes release and
             acquire semantics at the scope of the cluster, a `MEMBAR` in the machine code; or "async" (wgmma), which has completed when a
             warp releases the stage, so that the default scope suffices. Default: "async" if all tiles are `WgmmaTile`.
@@ -63,8 +66,10 @@ class TmaRing:
         start: shared address of stage 0, a u32 register.
         full, empty: mbarriers of the stages.
         position: stage and phase of the role; from `begin` on.
+        ctas: 2 for a pair, else 1.
+        rank: of the CTA in its pair, a u32 register; 0 without one.
     Raises:
-        ShapeError: a number that is not positive.
+        ShapeError: a number that is not positive, or a pair with several readers or multicast.
     """
 
     tiles: dict[str, int]
@@ -78,6 +83,8 @@ class TmaRing:
     full: MbarrierRing
     empty: MbarrierRing
     position: PipelineState
+    ctas: int
+    rank: Reg | int
 
     def __init__(
         self,
@@ -86,6 +93,7 @@ class TmaRing:
         *,
         readers: int,
         cluster: int = 1,
+        pair: bool = False,
         reads: str | None = None,
     ):
         if not isinstance(tiles, Mapping):
@@ -105,7 +113,14 @@ class TmaRing:
                 )
         self.tiles, self.stage_bytes = sizes, sum(sizes.values())
         one_of(reads, (None, "generic", "async"), "reads")
+        if pair and (readers, cluster) != (1, 1):
+            raise ShapeError(
+                f"TmaRing: pair=True with readers={readers}, cluster={cluster}; expected one reader, the leader's thread that "
+                "starts products, and no multicast",
+                at=user_place(),
+            )
         self.readers, self.cluster = readers, cluster
+        self.ctas, self.rank = (2, reg.from_("%cluster_ctarank", u32)) if pair else (1, 0)
         self.reads = reads or ("async" if len(self.operands) == len(sizes) else "generic")
         self.memory = memory = smem.alloc(b8, (stages, self.stage_bytes), align=1024)
         full, empty = smem.mbarrier(stages), smem.mbarrier(stages)
@@ -125,7 +140,7 @@ class TmaRing:
         """
         with if_(thread(tid) == 0):
             self.init()
-        if self.cluster > 1:
+        if self.cluster > 1 or self.ctas > 1:
             cluster.sync()
         else:
             bar.sync(0)
@@ -177,27 +192,53 @@ class TmaRing:
         Raises:
             UnknownNameError: no operand has this name.
         """
+        operand, start = self._operand(tile), self.address(tile)
+        return operand.descriptor(start + row * 128 if isinstance(row, Reg) or row else start)
+
+    def _operand(self, tile: str) -> WgmmaTile:
         if tile not in self.operands:
             raise UnknownNameError(
                 f"tile {tile!r} is not a WgmmaTile; the ring's: {', '.join(self.operands)}", at=user_place()
             )
-        start = self.address(tile)
-        return self.operands[tile].descriptor(start + row * 128 if isinstance(row, Reg) or row else start)
+        return self.operands[tile]
+
+    def tensor_descriptor(self, tile: str) -> Reg:
+        """Return the matrix descriptor of an operand of tcgen05 in stage 0; `Stage.descriptor` moves it to another stage.
+
+        Args:
+            tile: name of a `WgmmaTile`: shared memory of both generations has the same layout.
+        Raises:
+            UnknownNameError: no operand has this name.
+        """
+        return self._operand(tile).tensor_descriptor(self.address(tile))
 
     def acquire(self, expect_bytes: int | None = None) -> Stage:
         """Wait until the next stage is free, and expect its bytes; called by the producer.
 
         Args:
-            expect_bytes: bytes that will arrive; default: those of all tiles.
+            expect_bytes: bytes that will arrive in the CTA; default: those of all tiles.
         """
         index, phase = self._next()
         scope = (
             "cluster" if self.cluster > 1 and self.reads == "generic" else None
         )  # the warps of other CTAs have read the stage, too
         self.empty.at(index).wait(phase ^ 1, scope=scope)  # returns immediately in the first round
-        full = self.full.at(index)
-        full.arrive_expect_tx(self.stage_bytes if expect_bytes is None else expect_bytes)
-        return Stage(self, index, full)
+        full, size = self.full.at(index), self.stage_bytes if expect_bytes is None else expect_bytes
+        if self.ctas == 1:
+            full.arrive_expect_tx(size)
+            return Stage(self, index, full)
+        with if_(cast("Reg", self.rank) == 0):
+            full.arrive_expect_tx(self.ctas * size)
+        return Stage(self, index, cluster.map_shared_u32(full, 0))
+
+    def finish(self) -> None:
+        """Wait until all stages are free again; called by the producer at its end, where `tcgen05.commit` frees them.
+
+        An arrival that is still on its way, from the other CTA of a pair perhaps, needs the CTA's mbarriers.
+        """
+        for _ in range(self._stages):
+            index, phase = self._next()
+            self.empty.at(index).wait(phase ^ 1)
 
     def wait(self) -> Stage:
         """Wait until the next stage is filled; called by the readers."""
@@ -236,131 +277,16 @@ class TmaRing:
         else:
             empty.arrive(pred=lane == 0)
 
+    def commit(self, stage: Stage) -> None:
+        """Free a stage when the tcgen05 products started so far by this thread have completed (`tcgen05.commit`).
 
-class Stage:
-    """A stage of a ring.
-
-    Attributes:
-        ring: the ring.
-        index: of the stage, a u32 register.
-        full: the mbarrier that tracks its bytes.
-    """
-
-    ring: TmaRing
-    index: Reg
-    full: DynamicSlot
-
-    def __init__(self, ring: TmaRing, index: Reg, full: DynamicSlot):
-        self.ring, self.index, self.full = ring, index, full
-
-    def address(self, tile: str) -> Reg:
-        """Return the shared address of a tile of the stage in a u32 register."""
-        start = self.ring.start + self.index * self.ring.stage_bytes
-        return start + offset if (offset := self.ring.offset(tile)) else start
-
-    def descriptor(self, descriptor: Reg) -> Reg:
-        """Return a matrix descriptor of stage 0 moved to this stage.
-
-        Args:
-            descriptor: as `ring.descriptor(tile)` or a `WgmmaTile` gives it, a 64-bit register.
-        Raises:
-            OperandError: another value.
+        With a pair, the commit arrives at both CTAs.
         """
-        if not isinstance(descriptor, Reg) or descriptor.dtype.bits != 64:
-            raise OperandError(
-                f"a matrix descriptor is a 64-bit register, not {descriptor!r}",
-                at=user_place(),
-                hint=f"compute it before the loop: start = ring.descriptor({descriptor!r}), then stage.descriptor(start)"
-                if isinstance(descriptor, str)
-                else None,
-            )
-        return descriptor + self.index * (self.ring.stage_bytes // 16)
+        self.commit_to(self.empty.at(stage.index))
 
-    def load(
-        self,
-        tile: str,
-        source: object,
-        coord: Sequence[int | Reg],
-        *,
-        boxes: int | None = None,
-        columns: int | None = None,
-        share: tuple[int | Reg, int] | None = None,
-        multicast_mask: int | Reg | None = None,
-        cache_hint: str | Reg | None = None,
-        pred: Guard = None,
-    ) -> None:
-        """Copy a tile by TMA: one `cp.async.bulk.tensor` for each box, which arrive at `full`.
-
-        Args:
-            tile: name of the tile.
-            source: the array, whose Tile has a `tma_box`.
-            coord: coordinates of the first box, innermost first.
-            boxes: number of boxes, side by side along the innermost dimension; each has an equal part of the tile. Default:
-                those of a `WgmmaTile`, else 1.
-            columns: elements from a box to the next; default: those of a `WgmmaTile`.
-            share: (i, n): copy only the i-th of n equal parts of the boxes. With `multicast_mask`, each of n CTAs that
-                need the tile copies a part of it for all: `share=(ptx.cluster_ctarank, 2), multicast_mask=3`.
-            multicast_mask, cache_hint, pred: as for `ptx.cp.async_bulk.tensor_2d`.
-        Raises:
-            ShapeError: the tile is not divisible into the boxes.
-            UnknownNameError: no such tile.
-        """
-        self.ring.offset(tile)
-        _check_source(source, coord)
-        operand = self.ring.operands.get(tile)
-        boxes = boxes if boxes is not None else operand.boxes if operand is not None else 1
-        columns = columns if columns is not None else operand.box_columns if operand is not None else 0
-        part, parts = (0, 1) if share is None else (reg.readable(share[0]), share[1])
-        if boxes < 1 or boxes % parts or self.ring.tiles[tile] % boxes or (boxes > 1 and columns < 1):
-            raise ShapeError(
-                f"tile {tile!r} of {self.ring.tiles[tile]} bytes cannot be copied as {boxes} boxes, {columns} columns apart"
-                + f", in {parts} parts" * (parts > 1),
-                at=user_place(),
-            )
-        _check_box(source, tile, self.ring.tiles[tile] // boxes)
-        copy, box_bytes = getattr(cp.async_bulk, f"tensor_{len(coord)}d"), self.ring.tiles[tile] // boxes
-        each = boxes // parts  # boxes of a part
-        to, first = self.address(tile), coord[0]
-        if share is not None:
-            to, first = to + part * (each * box_bytes), first + part * (each * columns)
-        for i in range(each):
-            place = (first + i * columns if i else first, *coord[1:])
-            target = to + i * box_bytes if i else to
-            copy(
-                dst=target, src=source, coord=place, mbar=self.full, multicast_mask=multicast_mask,
-                cache_hint=cache_hint, pred=pred,
-            )  # fmt: skip
-
-    def become(self, other: Stage) -> None:
-        """Copy the index of another stage into the register of this one, to keep it for the next iteration of a loop."""
-        emit("mov", "u32", self.index, other.index)
-
-
-def _check_source(source: object, coord: Sequence[int | Reg]) -> None:
-    if isinstance(source, Elements) and not isinstance(source, TensorSpec):
-        raise OperandError(
-            f"{source!r} is not an array parameter; TMA copies from one",
-            at=user_place(),
-            hint="pass the kernel's array",
-        )
-    rank = len(source.shape) if isinstance(source, TensorSpec) and source.shape is not None else None
-    if not isinstance(coord, Sequence) or rank not in (None, len(coord)):
-        raise ShapeError(
-            f"coordinates {coord!r} of {getattr(source, 'name', source)}; expected a tuple of "
-            + ("one for each dimension" if rank is None else f"{rank}, one for each dimension, innermost first"),
-            at=user_place(),
-        )
-
-
-def _check_box(source: object, tile: str, expected: int) -> None:
-    """Refuse a copy whose bytes are not those that the ring waits for: the barrier would never complete."""
-    if not isinstance(source, TensorSpec) or source.tma_box is None or source.dtype is None:
-        return
-    found = prod(source.tma_box) * source.dtype.bits // 8
-    if found != expected:
-        raise ShapeError(
-            f"tile {tile!r} takes {expected} bytes of each box, and a box of {source.name} has {found}: {source.tma_box} of "
-            f"{source.dtype}",
-            at=user_place(),
-            hint="set tma_box of its Tile, with tma_whole=True where the array may be smaller, or the bytes of the tile",
-        )
+    def commit_to(self, mbar: object) -> None:
+        """Arrive at an mbarrier, of both CTAs of a pair, when the products started so far have completed (`tcgen05.commit`)."""
+        if self.ctas == 1:
+            tcgen05.commit(mbar)
+        else:
+            tcgen05.commit(mbar, cta_group=2, multicast_mask=reg.scalar(b16, 0b11))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyptx._loc import user_place
 from pyptx.errors import ShapeError
 from pyptx.lib._arguments import type_of
-from pyptx.ptx import wgmma
+from pyptx.ptx import tcgen05, wgmma
 from pyptx.reg import Reg
 from pyptx.types import PtxType
 
@@ -80,11 +80,16 @@ class WgmmaTile:
             start, leading_byte_offset=leading, stride_byte_offset=_ATOM, swizzle=wgmma.SWIZZLE_128B
         )
 
+    def tensor_descriptor(self, start: Reg) -> Reg:
+        """Emit the matrix descriptor of the tile for tcgen05 at a shared address (u32); return it in a b64 register."""
+        leading = 16 if self.major == "K" else self.rows * _LINE  # MN: from a box to the next
+        return tcgen05.descriptor(start, stride_bytes=_ATOM, leading_bytes=leading)
+
     def offset(self, k: int, row: int = 0) -> int:
         """Return what to add to the descriptor for the part of the tile from element `k` along K.
 
         Args:
-            k: multiple of the K of a wgmma (32 bytes).
+            k: multiple of the K of a wgmma or tcgen05.mma (32 bytes).
             row: for major "K", the first row, a multiple of 8.
         Returns:
             The distance in units of 16 bytes.

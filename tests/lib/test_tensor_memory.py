@@ -100,6 +100,18 @@ def test_rows_are_quantized_and_stored_by_sixteen_bytes():
             ),
             "64 or 128 rows",
         ),
+        (lambda: lib.TmaRing(2, {"a": 1024}, readers=4, pair=True), "pair=True with readers=4"),
+        (
+            lambda: lib.TensorProduct(
+                lib.TmaRing(
+                    1,
+                    {"a": lib.WgmmaTile(64, 64, bf16), "b": lib.WgmmaTile(64, 64, bf16, "MN")},
+                    readers=1,
+                    pair=True,
+                )
+            ),
+            "in both CTAs together",
+        ),
         (
             lambda: lib.store_fp4(lib.WgmmaFragment(64, ptx.tid.x), None, None, 0, 0),
             "store_fp4 of a WgmmaFragment of 32 elements",
