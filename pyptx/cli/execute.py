@@ -40,7 +40,7 @@ def add(subparsers: Any) -> None:
         "--schedule",
         choices=("eager", "late", "random"),
         default="eager",
-        help="schedule of asynchronous operations in kernels; default: %(default)s",
+        help="schedule of asynchronous operations in kernels; late: of streams, too; default: %(default)s",
     )
     command.add_argument(
         "--check",

@@ -32,7 +32,8 @@ def device(name: str | Gpu | None = None, *, schedule: str = "eager") -> Iterato
     Args:
         name: GPU ("h200", "b200") or target ("sm_90a"), as for `pyptx.analysis.gpus.gpu`; None: that of `pyptx exec`, or
             the H200.
-        schedule: schedule of asynchronous operations in kernels: "eager", "late" or "random".
+        schedule: schedule of asynchronous operations in kernels: "eager", "late" or "random"; with "late", the work of
+            streams runs when the host waits for it.
     Yields:
         the simulated GPU.
     Raises:

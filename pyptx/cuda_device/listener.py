@@ -25,6 +25,7 @@ from pyptx.cuda_device.server.checking import LaunchChecks, collect_checks
 from pyptx.cuda_device.server.connection import Connection
 from pyptx.cuda_device.server.device_memory import BASE, DeviceMemory
 from pyptx.cuda_device.server.dispatch import handle, serve
+from pyptx.cuda_device.server.progress import never_waited_for
 from pyptx.cuda_device.server.session import Options, Session
 from pyptx.cuda_device.server.tracing import joined
 
@@ -32,6 +33,7 @@ __all__ = ["VARIABLE", "Listener"]
 
 VARIABLE = "PYPTX_DEVICE_SOCKET"
 _IDENTITY_BYTES = 16
+_WELCOME, _IS_LATE = struct.Struct("<3Q"), 1  # of src/connection.c: address and bytes of the memory, flags
 _PATIENCE = 0.5  # seconds
 _PATIENCE_S = 5.0  # for devices that are ending when the program has ended
 
@@ -130,11 +132,11 @@ def _serve_client(stream: socket.socket, gpu: Gpu, options: Options) -> None:
             return
         received += part
     if received != identity().encode():
-        stream.sendall(struct.pack("<2Q", 0, 0))
+        stream.sendall(_WELCOME.pack(0, 0, 0))
         return
     memory = DeviceMemory(gpu.dram_bytes)
     files = array.array("i", [memory.file])
-    welcome = struct.pack("<2Q", BASE, memory.size)
+    welcome = _WELCOME.pack(BASE, memory.size, _IS_LATE * (options.schedule == "late"))
     stream.sendmsg([welcome], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
     session = Session(gpu, options, memory)
     threading.Thread(target=_end_with, args=(stream, session, options), daemon=True).start()
@@ -143,6 +145,7 @@ def _serve_client(stream: socket.socket, gpu: Gpu, options: Options) -> None:
     session.connection = Connection(stream, lambda request: handle(session, request))
     try:
         serve(session, session.connection)
+        never_waited_for(session)
     finally:
         _write_results(session, options)
 

@@ -6,7 +6,7 @@ import struct
 from typing import NamedTuple
 
 from pyptx.cuda_device.server.arrays import Array
-from pyptx.cuda_device.server.copies import Copy, crosses_link
+from pyptx.cuda_device.server.copies import Copy, box_copy
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
@@ -54,9 +54,9 @@ def _side(
     return _Side(start, pitch, plane, on_device)
 
 
-def _copy(source: _Side, to: _Side, size: tuple[int, int, int]) -> Copy:
+def _copy(session: Session, source: _Side, to: _Side, size: tuple[int, int, int]) -> Copy:
     box = (to.address, source.address, *size, to.pitch, source.pitch, to.slice, source.slice)
-    return Copy(box, not (source.on_device and to.on_device))
+    return box_copy(session, box)
 
 
 def box_copy_3d(session: Session, data: bytes) -> Copy | None:
@@ -72,7 +72,7 @@ def box_copy_3d(session: Session, data: bytes) -> Copy | None:
         return None
     source = _side(session, "source", s_kind, s_host, s_device, s_array, s_pitch, s_rows, sx, sy, sz, box)
     to = _side(session, "destination", d_kind, d_host, d_device, d_array, d_pitch, d_rows, dx, dy, dz, box)
-    return _copy(source, to, box)
+    return _copy(session, source, to, box)
 
 
 @handles("cuMemcpy3D_v2", "cuMemcpy3DPeer")
@@ -101,7 +101,7 @@ def copy_2d_async(session: Session, data: bytes, stream: int) -> None:
         return
     source = _side(session, "source", s_kind, s_host, s_device, s_array, s_pitch, 0, sx, sy, 0, size)
     to = _side(session, "destination", d_kind, d_host, d_device, d_array, d_pitch, 0, dx, dy, 0, size)
-    submit(session, stream, _copy(source, to, size))
+    submit(session, stream, _copy(session, source, to, size))
 
 
 # rows of bytes of an array
@@ -116,7 +116,7 @@ def _in_array(session: Session, handle: int, offset: int, size: int) -> int:
 
 def _linear(session: Session, to: int, source: int, size: int, stream: int = 0) -> None:
     if size:
-        submit(session, stream, Copy((to, source, size, 1, 1, 0, 0, 0, 0), crosses_link(session, to, source)))
+        submit(session, stream, box_copy(session, (to, source, size, 1, 1, 0, 0, 0, 0)))
 
 
 @handles("cuMemcpyDtoA_v2", "cuMemcpyHtoA_v2")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
 from pyptx.cuda_device.server.streams import refuse_in_capture, submit
 
-__all__ = ["Copy", "Fill", "linear"]
+__all__ = ["Copy", "Fill", "box_copy", "linear"]
+
+Box = tuple[int, int, int, int, int, int, int, int, int]
 
 _LINK_BYTES_PER_S = 55e9  # of host memory over PCIe 5.0, 16 lanes
 
@@ -28,7 +30,7 @@ class Copy:
         blocks_host: True if the call returns when the copy is done: to pageable memory of the host.
     """
 
-    box: tuple[int, int, int, int, int, int, int, int, int]
+    box: Box
     over_link: bool
     blocks_host: bool = False
     kind = 1
@@ -42,6 +44,17 @@ class Copy:
     def run(self, session: Session) -> None:
         session.connection.copy(session.thread, self.box)
 
+    def staged(self, session: Session) -> Copy | StagedCopy:
+        """Return the copy with the bytes that its call has read when it returns: those of pageable memory."""
+        _, source, width, height, depth, _, pitch, _, slice_ = self.box
+        if not is_pageable(session, source):
+            return self
+        planes = []
+        for z in range(depth):
+            data = np.frombuffer(session.read(source + z * slice_, (height - 1) * pitch + width), np.uint8)
+            planes.append(np.lib.stride_tricks.as_strided(data, (height, width), (pitch, 1)))
+        return StagedCopy(self.box, self.over_link, data=np.stack(planes))
+
     def footprint(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the ranges of bytes that it reads, and that it writes."""
         to, source, width, height, depth, to_pitch, pitch, to_slice, slice_ = self.box
@@ -53,6 +66,26 @@ class Copy:
     def seconds(self, session: Session) -> float:
         size = self.box[2] * self.box[3] * self.box[4]
         return size / (_LINK_BYTES_PER_S if self.over_link else session.gpu.dram_bytes_per_s / 2)
+
+
+@dataclass(frozen=True)
+class StagedCopy(Copy):
+    """A copy to the device whose source was read when it was issued: `data`, uint8 (depth, height, width)."""
+
+    data: np.ndarray = field(kw_only=True, repr=False)
+
+    def run(self, session: Session) -> None:
+        to, _, width, _, _, pitch, _, slice_, _ = self.box
+        for z, plane in enumerate(self.data):
+            for y, row in enumerate(plane):
+                session.memory.view(to + z * slice_ + y * pitch, width)[:] = row
+
+    def staged(self, session: Session) -> StagedCopy:
+        return self
+
+    def footprint(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ranges of bytes that it reads, and that it writes: none of the host any more."""
+        return NOTHING, super().footprint()[1]
 
 
 @dataclass(frozen=True)
@@ -94,7 +127,12 @@ def linear(session: Session, name: str, to: int, source: int, size: int) -> Copy
             session.memory.require(address, size, what)
         elif not address:
             raise DriverError("INVALID_VALUE", f"{what} is a null pointer")
-    return Copy((to, source, size, 1, 1, 0, 0, 0, 0), crosses_link(session, to, source), is_pageable(session, to))
+    return box_copy(session, (to, source, size, 1, 1, 0, 0, 0, 0))
+
+
+def box_copy(session: Session, box: Box) -> Copy:
+    """Return a copy of a box of bytes, whose sides were checked."""
+    return Copy(box, crosses_link(session, *box[:2]), is_pageable(session, box[0]))
 
 
 def is_pageable(session: Session, address: int) -> bool:

@@ -16,16 +16,19 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     contexts,
     copies,
     devices,
+    events,
     generic_nodes,
     graph_changes,
     graph_memory,
     graphs,
+    host_functions,
     kernel_attributes,
     launches,
     linking,
     modules,
     occupancy_queries,
     pools,
+    progress,
     stream_attributes,
     streams,
     tensor_map_encoding,
@@ -37,10 +40,12 @@ from pyptx.cuda_device.server.connection import ClosedError, Connection, Request
 from pyptx.cuda_device.server.errors import DriverError, code
 from pyptx.cuda_device.server.handlers import HANDLERS
 from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.streams import LEGACY
+from pyptx.cuda_device.server.work_queue import WAIT_FOR_ALL, WAIT_FOR_COPY
 
 __all__ = ["serve"]
 
-_SHOWN = {"pyptxLaunch": "cuLaunchKernel", "pyptxParameters": "layout of the parameters"}
+_SHOWN = {"pyptxLaunch": "cuLaunchKernel", "pyptxProgress": "late work", "pyptxParameters": "layout of the parameters"}
 _NOTHING = (1 << 64) - 1  # length of a blob whose pointer is null
 _WORDS = {name: letter for name, (_, letter) in SCALARS.items()}
 
@@ -89,9 +94,13 @@ def handle(session: Session, request: Request) -> None:
             context = session.get_context(request.context)
             if context.error:
                 raise _Sticky(context.error)
+        if call.entry.symbol in WAIT_FOR_ALL:
+            session.work.complete_all()
         if session.order is not None:
             session.order.before_call(call.entry.symbol)
         result = call.handler(session, *_arguments(call, request.payload))
+        if call.entry.symbol in WAIT_FOR_COPY:
+            session.work.complete(session.work.last(LEGACY))
         if session.order is not None:
             session.order.after_call(call.entry.symbol)
         payload = _results(call, result)

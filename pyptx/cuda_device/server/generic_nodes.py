@@ -8,6 +8,7 @@ from typing import Any
 from pyptx.cuda_device.server.array_copies import box_copy_3d
 from pyptx.cuda_device.server.conditional_nodes import CONDITIONAL, conditional
 from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.events import Event
 from pyptx.cuda_device.server.graph_memory import MEM_ALLOC, MEM_FREE, add_allocation, release_of
 from pyptx.cuda_device.server.graph_nodes import Graph
 from pyptx.cuda_device.server.graphs import (
@@ -27,8 +28,8 @@ from pyptx.cuda_device.server.graphs import (
     kernel_launch,
 )
 from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.host_functions import HostCall
 from pyptx.cuda_device.server.session import Session
-from pyptx.cuda_device.server.streams import Event, HostCall
 
 __all__: list[str] = []
 

@@ -8,6 +8,7 @@ from typing import Any
 from pyptx.cuda_device.server.array_copies import box_copy_3d
 from pyptx.cuda_device.server.copies import Fill
 from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.events import Event
 from pyptx.cuda_device.server.graph_nodes import Graph, Node
 from pyptx.cuda_device.server.graphs import (
     CHILD,
@@ -25,8 +26,8 @@ from pyptx.cuda_device.server.graphs import (
     write_nodes,
 )
 from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.host_functions import HostCall
 from pyptx.cuda_device.server.session import Session
-from pyptx.cuda_device.server.streams import Event, HostCall
 
 __all__: list[str] = []
 

@@ -62,8 +62,12 @@ class MemoryRelease:
 
     address: int
     size: int
+    name: str
     kind = MEM_FREE
-    label = "release of memory by a graph"
+
+    @property
+    def label(self) -> str:
+        return f"release of {self.name} (cuMemFreeAsync)"
 
     def run(self, session: Session) -> None:
         session.memory.free(self.address)
@@ -122,7 +126,7 @@ def release_of(session: Session, address: int) -> MemoryRelease:
     found = session.memory.find(address) or session.memory.aside(address)
     if found is None or found.address != address:
         raise DriverError("INVALID_VALUE", f"cannot free 0x{address:x}: {session.memory.describe(address)}")
-    return MemoryRelease(address, found.size)
+    return MemoryRelease(address, found.size, found.name)
 
 
 @handles("cuGraphMemFreeNodeGetParams")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,12 +12,14 @@ from pyptx.cuda_device.server.conditional_nodes import Conditional
 from pyptx.cuda_device.server.copies import Copy, Fill
 from pyptx.cuda_device.server.device_memory import Allocation
 from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.events import Event
 from pyptx.cuda_device.server.graph_nodes import Capture, Graph, Node
 from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.host_functions import HostCall
 from pyptx.cuda_device.server.launches import KernelLaunch, LaunchConfig
 from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
-from pyptx.cuda_device.server.streams import Event, HostCall, Stream, stream_of, submit
+from pyptx.cuda_device.server.streams import Stream, stream_of, submit
 
 __all__ = [
     "CHILD",
@@ -85,6 +87,18 @@ class GraphExec:
             if operation is not None and node not in self.disabled:
                 operation.run(session)
 
+    def snapshot(self) -> GraphExec:
+        """Return the graph as it is, for a launch that later changes do not affect."""
+        return replace(self, steps=list(self.steps), disabled=set(self.disabled))
+
+    def event_nodes(self) -> Iterator[EventNode]:
+        """Yield the operations that record events or wait for them."""
+        for node, operation in self.steps:
+            if node not in self.disabled and isinstance(operation, EventNode):
+                yield operation
+            elif isinstance(operation, GraphExec):
+                yield from operation.event_nodes()
+
     def seconds(self, session: Session) -> float:
         """Return the modeled duration of the longest path."""
         return max((start + taken for _, start, taken in self.timeline(session)), default=0.0)
@@ -112,7 +126,6 @@ class EventNode:
 
     def run(self, session: Session) -> None:
         if self.kind == RECORD_EVENT:
-            self.event.time = max(self.event.time or 0.0, stream_of(session, 0).time)
             if session.order is not None:
                 self.event.clock = session.order.everything()
 
@@ -457,7 +470,15 @@ def upload(session: Session, handle: int, stream: int) -> None:
 
 @handles("cuGraphLaunch")
 def launch(session: Session, handle: int, stream: int) -> None:
-    submit(session, stream, session.get(handle, GraphExec))
+    found = session.get(handle, GraphExec)
+    nodes = list(found.event_nodes())
+    before = [node.event.work for node in nodes if node.kind == WAIT_EVENT and node.event.work is not None]
+    work = submit(session, stream, found.snapshot() if session.work.late else found, before)
+    if work is not None and any(isinstance(step, Restorable) for _, step in found.steps):
+        session.work.complete(work)  # the launch says if the memory is still in use
+    for node in nodes:
+        if work is not None and node.kind == RECORD_EVENT:
+            node.event.work = work
 
 
 @handles("cuGraphExecDestroy")

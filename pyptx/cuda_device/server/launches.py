@@ -13,13 +13,14 @@ import numpy as np
 
 from pyptx.check.locations import text_lines
 from pyptx.cuda_device.server.errors import DriverError, code
+from pyptx.cuda_device.server.events import Event, record
 from pyptx.cuda_device.server.footprints import NOTHING, joined, ranges_of_bits
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, dynamic_limit, resident_ctas
 from pyptx.cuda_device.server.kernel_time import kernel_seconds
 from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
-from pyptx.cuda_device.server.streams import Event, stream_of, submit
+from pyptx.cuda_device.server.streams import stream_of, submit
 from pyptx.cuda_device.server.textures import objects_segment
 from pyptx.errors import LaunchError, SimulationError
 from pyptx.nvrtc.mangling import local_names, qualified_name
@@ -306,7 +307,4 @@ def launch(
     wanted.check(session)
     submit(session, stream, wanted)
     for event in events:
-        found = session.get(event, Event)
-        found.time = stream_of(session, stream).time
-        if session.order is not None:
-            found.clock = session.order.recorded(stream_of(session, stream))
+        record(session, session.get(event, Event), stream_of(session, stream))

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyptx.cuda_device.server.footprints import NOTHING, joined, ranges_of_rows
 from pyptx.cuda_device.server.stream_order import Clock, Conflict, Operation, StreamOrder, merged
+from pyptx.cuda_device.server.work_queue import WAIT_FOR_ALL, WAIT_FOR_COPY
 
 if TYPE_CHECKING:
     from pyptx.cuda_device.server.graph_nodes import Node
     from pyptx.cuda_device.server.session import Session
     from pyptx.cuda_device.server.streams import Stream
 
-__all__ = ["ProgramOrder"]
+__all__ = ["Issued", "ProgramOrder"]
 
-_LEGACY, _PER_THREAD, _NON_BLOCKING = 1, 2, 1
+Issued = tuple[Operation, Any]  # as the order sees it, and as the session runs it
+
+_LEGACY = 1
 _HOST_KINDS = ("host", "managed")
 
-# calls that return when all work of the device is done; the frees of memory wait for it on a GPU
-_WAIT_FOR_ALL = frozenset(
-    "cuCtxSynchronize cuCtxSynchronize_v2 cuMemFree_v2 cuMemFreeHost cuMemHostUnregister cuMemHostAlloc cuMemAllocHost_v2 "
-    "cuMemAlloc_v2 cuMemAllocPitch_v2 cuMemAllocManaged cuArrayDestroy cuMipmappedArrayDestroy cuModuleUnload "
-    "cuLibraryUnload cuCtxDestroy_v2 cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxRelease_v2".split()
-)
-# copies that return when they are done, after the work of the legacy stream
-_WAIT_FOR_COPY = frozenset(
-    "cuMemcpy cuMemcpyHtoD_v2 cuMemcpyDtoH_v2 cuMemcpy2D_v2 cuMemcpy2DUnaligned_v2 cuMemcpy3D_v2 cuMemcpyHtoA_v2 "
-    "cuMemcpyAtoH_v2 cuMemcpyPeer cuMemcpy3DPeer".split()
+# calls that may wait for all work, too: nothing that a GPU's driver promises, so that late work does not
+_MAY_WAIT_FOR_ALL = WAIT_FOR_ALL | frozenset(
+    "cuMemHostAlloc cuMemAllocHost_v2 cuMemAlloc_v2 cuMemAllocPitch_v2 cuMemAllocManaged".split()
 )
 
 
@@ -54,22 +50,20 @@ class ProgramOrder:
 
     def before_call(self, symbol: str) -> None:
         """Note a call of the driver before it is carried out."""
-        if symbol in _WAIT_FOR_ALL:
+        if symbol in _MAY_WAIT_FOR_ALL:
             self._order.host_waits()
 
     def after_call(self, symbol: str) -> None:
         """Note a call of the driver that succeeded."""
-        if symbol in _WAIT_FOR_COPY:
+        if symbol in WAIT_FOR_COPY:
             self._order.host_waits(self._order.begin(_LEGACY, legacy=True, blocking=False))
 
     def clock(self, stream: Stream) -> Clock:
         """Return the clock of the next operation of a stream."""
-        legacy = stream.handle == _LEGACY
-        blocking = not legacy and not stream.flags & _NON_BLOCKING
-        return self._order.begin(self._line(stream), legacy=legacy, blocking=blocking)
+        return self._order.begin(self._line(stream), legacy=stream.is_legacy, blocking=stream.is_blocking)
 
     def _line(self, stream: Stream) -> Any:
-        return (_PER_THREAD, self._session.thread) if stream.handle == _PER_THREAD else stream.handle
+        return stream.line(self._session.thread)
 
     def recorded(self, stream: Stream) -> Clock:
         """Return the clock of an event that a stream records."""
@@ -93,45 +87,52 @@ class ProgramOrder:
 
     # work
 
-    def finished(self, stream: Stream, operation: Any) -> None:
-        """Add an operation of a stream that has run."""
+    def issued(self, stream: Stream, operation: Any) -> list[Issued]:
+        """Add an operation at the end of a stream; return its parts, for `finished`."""
         clock, line = self.clock(stream), self._line(stream)
         if steps := getattr(operation, "steps", None):
-            self._graph(clock, line, stream, [(node, step) for node, step in steps if node not in operation.disabled])
-        else:
-            self._submit(clock, line, stream.handle, operation)
-            if getattr(operation, "waits_for_others", False):
-                self._order.wait(clock, self.everything())
+            left = [(node, step) for node, step in steps if node not in operation.disabled]
+            return list(self._graph(clock, line, stream.handle, left))
+        made = self._issue(clock, line, stream.handle, operation)
+        if getattr(operation, "waits_for_others", False):
+            self._order.wait(clock, self.everything())
+        return [(made, operation)]
+
+    def finished(self, parts: Iterable[Issued]) -> None:
+        """Note the bytes that an operation used, which has run."""
+        for made, operation in parts:
+            made.reads, made.writes = operation.footprint() if hasattr(operation, "footprint") else (NOTHING, NOTHING)
+            if not made.concurrent and not getattr(operation, "blocks_host", False):
+                self._order.watch(made, self._shared(joined([made.reads, made.writes])))
+            self._order.settle(made)
             if getattr(operation, "blocks_host", False):
-                self._order.host_waits(clock)
+                self._order.host_waits({**made.clock, made.line: made.number})
 
     def memory(self, stream: Stream, label: str, address: int, size: int) -> None:
-        """Add the allocation or release of memory in the order of a stream."""
+        """Add the allocation of memory in the order of a stream."""
         operation = Operation(label, stream.handle, self._session.sites, writes=ranges_of_rows(address, size))
         self._order.submit(self.clock(stream), self._line(stream), operation)
 
-    def _graph(self, clock: Clock, line: Any, stream: Stream, steps: Iterable[tuple[Node, Any]]) -> None:
+    def _graph(self, clock: Clock, line: Any, stream: int, steps: Iterable[tuple[Node, Any]]) -> Iterator[Issued]:
         ends: dict[Node, Clock] = {}
         for place, (node, operation) in enumerate(steps):
             own = ends[node] = merged([clock, *(ends[before] for before in node.dependencies if before in ends)])
             if operation is None:
                 continue
             if inner := getattr(operation, "steps", None):
-                self._graph(own, (line, place), stream, inner)
+                yield from self._graph(own, (line, place), stream, inner)
             else:
-                self._submit(own, (line, place), stream.handle, operation)
+                yield self._issue(own, (line, place), stream, operation), operation
         for own in ends.values():
             self._order.wait(clock, own)
 
-    def _submit(self, clock: Clock, line: Any, stream: int, operation: Any) -> None:
-        reads, writes = operation.footprint() if hasattr(operation, "footprint") else (NOTHING, NOTHING)
+    def _issue(self, clock: Clock, line: Any, stream: int, operation: Any) -> Operation:
         launch = operation if hasattr(operation, "kernel") else None
         concurrent = launch is not None and launch.kernel.program.ordered
         label = operation.label if launch is None else f"kernel {launch.name}"
-        made = Operation(label, stream, self._session.sites, launch, reads, writes, concurrent)
-        if not concurrent and not getattr(operation, "blocks_host", False):
-            self._order.watch(made, self._shared(joined([reads, writes])))
-        self._order.submit(clock, line, made)
+        made = Operation(label, stream, self._session.sites, launch, concurrent=concurrent)
+        self._order.issue(clock, line, made)
+        return made
 
     def _shared(self, ranges: np.ndarray) -> np.ndarray:
         """Return the ranges that are in memory of the host: pinned, registered, or managed."""

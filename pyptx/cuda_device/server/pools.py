@@ -90,19 +90,13 @@ def allocate_from_pool(session: Session, size: int, pool: int, stream: int) -> i
 def free(session: Session, address: int, stream: int) -> None:
     if not address:
         return
-    if stream_of(session, stream).capture is not None:
-        submit(session, stream, release_of(session, address))
-        return
-    found = session.memory.find(address)
-    if found is None or found.address != address or found.kind not in ("device", "managed"):
-        raise DriverError("INVALID_VALUE", f"cannot free 0x{address:x}: {session.memory.describe(address)}")
-    if session.order is not None:
-        session.order.memory(
-            stream_of(session, stream), f"release of {found.name} (cuMemFreeAsync)", address, found.size
-        )
-    session.memory.free(address)
-    for _, pool in session.all(Pool):
-        pool.sizes.pop(address, None)
+    if stream_of(session, stream).capture is None:
+        found = session.memory.find(address)
+        if found is None or found.address != address or found.kind not in ("device", "managed"):
+            raise DriverError("INVALID_VALUE", f"cannot free 0x{address:x}: {session.memory.describe(address)}")
+        for _, pool in session.all(Pool):
+            pool.sizes.pop(address, None)
+    submit(session, stream, release_of(session, address))
 
 
 @handles("cuMemPoolCreate")

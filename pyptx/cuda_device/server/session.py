@@ -19,6 +19,7 @@ from pyptx.cuda_device.server.object_places import ObjectPlaces
 from pyptx.cuda_device.server.ordering import ProgramOrder
 from pyptx.cuda_device.server.stream_order import Conflict
 from pyptx.cuda_device.server.tracing import Trace
+from pyptx.cuda_device.server.work_queue import Work, WorkQueue
 from pyptx.sim.memory.address_space import Buffer, Segment
 
 __all__ = ["Context", "Options", "Session"]
@@ -33,7 +34,7 @@ class Options:
     """Options of launches.
 
     Attributes:
-        schedule: schedule of asynchronous operations, as for `sim.launch`.
+        schedule: schedule of asynchronous operations, as for `sim.launch`; with "late", work of streams runs late, too.
         check: run the sanitizer on every launch.
         folder: private folder of the running `pyptx exec`.
         trace: write a trace of calls and work into it.
@@ -76,6 +77,7 @@ class Session:
         runs_kernel: True while a kernel runs.
         trace: None without `pyptx exec --trace`.
         checks: findings of the launches; None unless they are checked.
+        work: the work of streams.
         order: the order of the work of streams; None unless launches are checked.
     """
 
@@ -85,6 +87,7 @@ class Session:
         self.gpu, self.options, self.memory = gpu, options, memory
         self.checks = LaunchChecks(options.schedule) if options.check else None
         self.order = ProgramOrder(self, self._conflict) if options.check else None
+        self.work = WorkQueue(options.schedule == "late", self._perform)
         self.context = self.thread = 0
         self.sites: tuple[int, ...] = ()
         self.process = 0
@@ -133,8 +136,22 @@ class Session:
                 self.memory.free(allocation.address)
 
     def synchronize(self) -> None:
-        """Wait for all work of the device: it is done when it is issued, but its output may be buffered."""
+        """Wait for all work of the device, and for its output."""
+        self.work.complete_all()
         sys.stdout.flush()
+
+    def _perform(self, work: Work, start: float) -> float:
+        """Carry out work in the context of its call."""
+        before = self.context, self.sites
+        self.context, self.sites = work.call
+        try:
+            return work.carry_out(start)
+        except DriverError:
+            if isinstance(context := self._objects.get(self.context), Context) and context.error:
+                self.work.discard()
+            raise
+        finally:
+            self.context, self.sites = before
 
     def default_stream(self, handle: int, make: Callable[[], T]) -> T:
         """Return the default stream of a handle, which `make` creates on first use."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pyptx.cuda_device.server.errors import DriverError
+from pyptx.cuda_device.server.events import Event
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
-from pyptx.cuda_device.server.streams import Event, Stream, stream_of
+from pyptx.cuda_device.server.streams import Stream, add_work, stream_of
 
 __all__: list[str] = []
 
@@ -41,7 +42,7 @@ def copy_attributes(session: Session, to: int, source: int) -> None:
 def record_all(session: Session, context: int, event: int) -> None:
     session.get_context(context or session.context)
     found = session.get(event, Event)
-    found.time = max((stream.time for _, stream in session.all(Stream)), default=0.0)
+    found.work = session.work.after_all((session.context, session.sites))
     if session.order is not None:
         found.clock = session.order.everything()
 
@@ -49,8 +50,9 @@ def record_all(session: Session, context: int, event: int) -> None:
 @handles("cuCtxWaitEvent")
 def wait_all(session: Session, context: int, event: int) -> None:
     session.get_context(context or session.context)
-    reached = session.get(event, Event).time or 0.0
+    found = session.get(event, Event)
     if session.order is not None:
-        session.order.all_wait(session.get(event, Event).clock)
-    for _, stream in session.all(Stream):
-        stream.time = max(stream.time, reached)
+        session.order.all_wait(found.clock)
+    if found.work is not None:
+        for _, stream in session.all(Stream):
+            add_work(session, stream, after=[found.work])

@@ -1,8 +1,8 @@
 """The order of the work of streams, by vector clocks, and conflicts of work that nothing orders.
 
-Operations complete when they are issued, so that a forgotten wait has no effect on results here. This file finds it: each
-operation has a clock, the set of operations that precede it by the rules of streams, events and synchronization; two
-operations without such an order conflict if they access the same bytes and one of them writes.
+Where operations complete when they are issued, a forgotten wait has no effect on results. This file finds it: each operation
+has a clock, the set of operations that precede it by the rules of streams, events and synchronization; two operations without
+such an order conflict if they access the same bytes and one of them writes.
 
 All threads of the host count as one: what orders them is not visible here. Work on a GPU that the order of calls alone
 separates is therefore reported, and work that threads of the host separate in other ways is not.
@@ -38,6 +38,7 @@ class Operation:
         site: return addresses of the call that issued it.
         launch: the kernel launch; None for other work.
         reads, writes: ranges of bytes.
+        clock: what precedes it.
         concurrent: True if it uses atomics, volatile or ordered accesses: it may share bytes with other such work.
         contents: checksum of the ranges in memory of the host, which the host must not change before it waits; None: no
             such memory.
@@ -50,6 +51,7 @@ class Operation:
     reads: np.ndarray = field(default_factory=lambda: NOTHING)
     writes: np.ndarray = field(default_factory=lambda: NOTHING)
     concurrent: bool = False
+    clock: Clock = field(default_factory=dict)
     line: Hashable = None
     number: int = 0
     span: tuple[int, int] = (0, 0)  # that holds all of its ranges
@@ -84,7 +86,8 @@ class StreamOrder:
         self._host: Clock = {}
         self._streams: dict[Hashable, Clock] = {}
         self._blocking: set[Hashable] = set()
-        self._pending: list[tuple[Operation, Clock]] = []
+        self._pending: list[Operation] = []
+        self._unsettled = 0  # operations that were issued and have not run
         self.several = False  # True once there is another stream than the legacy one
 
     # what orders
@@ -123,51 +126,62 @@ class StreamOrder:
         for found in [clock] if clock is not None else list(self._streams.values()):
             _join(self._host, found or {})
         still = []
-        for operation, own in self._pending:
-            if _has(self._host, operation):
+        for operation in self._pending:
+            is_over = _has(self._host, operation)
+            if is_over:
                 self._compare(operation)
-            else:
-                still.append((operation, own))
+            if not is_over or self._unsettled:  # what has not run yet may have been issued before this wait
+                still.append(operation)
         self._pending = still
 
     # what conflicts
 
     def submit(self, clock: Clock, line: Hashable, operation: Operation) -> None:
-        """Add an operation that has run, with its ranges, at the end of a clock; report its conflicts.
+        """Add an operation that has run, with its ranges, at the end of a clock; report its conflicts."""
+        self.issue(clock, line, operation)
+        self.settle(operation)
+
+    def issue(self, clock: Clock, line: Hashable, operation: Operation) -> None:
+        """Add an operation at the end of a clock, before it runs.
 
         Args:
             line: identifies a sequence of operations that are ordered: the stream, or a place in its graphs.
         """
-        operation.line, operation.number = line, clock.get(line, 0) + 1
+        operation.clock, operation.line, operation.number = dict(clock), line, clock.get(line, 0) + 1
+        clock[line] = operation.number
+        self._unsettled += 1
+
+    def settle(self, operation: Operation) -> None:
+        """Report the conflicts of an operation that has run, with its ranges; others may have run before it."""
+        self._unsettled -= 1
         used = [ranges for ranges in (operation.reads, operation.writes) if len(ranges)]
         if used:
             operation.span = min(int(r[0, 0]) for r in used), max(int(r[-1, 1]) for r in used)
-        self._find(operation, clock)
-        clock[line] = operation.number
-        if len(operation.reads) or len(operation.writes):
-            self._pending.append((operation, dict(clock)))
+            self._find(operation)
+            self._pending.append(operation)
             del self._pending[:-_MOST]
 
-    def _find(self, new: Operation, clock: Clock) -> None:
+    def _find(self, new: Operation) -> None:
         still = []
         start, end = new.span
-        for old, own in self._pending:
+        for old in self._pending:
             if old.span[1] <= start or end <= old.span[0]:
-                still.append((old, own))
+                still.append(old)
                 continue
-            ordered = _has(clock, old)
-            if not ordered and not (old.concurrent and new.concurrent):
+            ordered = _has(new.clock, old)
+            if not ordered and not _has(old.clock, new) and not (old.concurrent and new.concurrent):
                 self._conflict(old, new)
             if old.contents is not None and first_shared(new.writes, old.contents[0]) is not None:
                 old.contents = None  # the device changes it, too
             if (
                 ordered
+                and not self._unsettled
                 and old.contents is None
                 and covers(new.writes, old.writes)
                 and (covers(new.writes, old.reads) or covers(new.reads, old.reads))
             ):
                 continue  # what conflicts with the old one conflicts with the new one
-            still.append((old, own))
+            still.append(old)
         self._pending = still
 
     def _conflict(self, old: Operation, new: Operation) -> None:
@@ -206,7 +220,7 @@ class StreamOrder:
 
     def forget(self, ranges: np.ndarray) -> None:
         """Forget the contents of memory that is freed."""
-        for operation, _ in self._pending:
+        for operation in self._pending:
             if operation.contents is not None and first_shared(operation.contents[0], ranges) is not None:
                 operation.contents = None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
@@ -35,7 +37,7 @@ class ValueWrite:
 
 @dataclass(frozen=True)
 class ValueWait:
-    """A wait for 4 or 8 bytes, which must be as expected when the operation is issued."""
+    """A wait for 4 or 8 bytes, which work that was issued must write."""
 
     address: int
     value: int
@@ -46,21 +48,24 @@ class ValueWait:
     waits_for_others = True  # whoever wrote the value
 
     def run(self, session: Session) -> None:
-        found = int.from_bytes(session.memory.view(self.address, self.size).tobytes(), "little")
-        mask = (1 << 8 * self.size) - 1
-        met = {
+        while not self._is_met(found := session.memory.view(self.address, self.size)):
+            if not session.work.run_other():
+                raise DriverError(
+                    "NOT_SUPPORTED",
+                    f"cuStreamWaitValue: the value at 0x{self.address:x} is {int.from_bytes(found.tobytes(), 'little')}, "
+                    f"and no work that was issued changes it, so that the wait for {self.value} would never end: the "
+                    "simulated device runs work when it is issued, or when the host waits for it\n"
+                    "hint: issue what writes the value before the wait, or use pyptx exec --schedule late",
+                )
+
+    def _is_met(self, memory: np.ndarray) -> bool:
+        found, mask = int.from_bytes(memory.tobytes(), "little"), (1 << 8 * self.size) - 1
+        return {
             _GREATER_OR_EQUAL: (found - self.value) & mask < 1 << 8 * self.size - 1,
             _EQUAL: found == self.value,
             _AND: found & self.value != 0,
             _NOR: ~(found | self.value) & mask != 0,
         }[self.condition]
-        if not met:
-            raise DriverError(
-                "NOT_SUPPORTED",
-                f"cuStreamWaitValue: the value at 0x{self.address:x} is {found}, and the wait for {self.value} would "
-                "never end: the simulated device completes work when it is issued\n"
-                "hint: issue what writes the value before the wait",
-            )
 
     def seconds(self, session: Session) -> float:
         return 0.0

@@ -30,6 +30,9 @@ static void end_call(void);
 
 static const uint64_t NOTHING = ~0ull;      // length of a blob whose pointer is null
 
+static atomic_ulong calls;      // that were made
+static void start_progress(void);
+
 static uint64_t current_context(void);
 static size_t size_of_image(const void *image);
 static const char *keep_text(const unsigned char *bytes, size_t size);

@@ -24,7 +24,8 @@ enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP };   
 #define SITES_VARIABLE "PYPTX_CALL_SITES"       // set where the server wants return addresses
 struct request { uint32_t function, bytes; uint64_t context, thread, sites[SITES]; };
 struct reply { uint32_t kind; int32_t status; uint64_t bytes; };
-struct welcome { uint64_t base, size; };
+enum { IS_LATE = 1 };       // flags: work of the device runs when the program waits for it
+struct welcome { uint64_t base, size, flags; };
 struct bytes { unsigned char *data; size_t size, capacity, at; };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -147,6 +148,7 @@ static int open_connection(void) {
         return NO_DEVICE;
     }
     pthread_atfork(NULL, NULL, forget_in_child);
+    if (welcome.flags & IS_LATE) start_progress();
     return map_memory(memory, welcome);
 }
 
@@ -187,6 +189,7 @@ static int begin(uint32_t function) {
     if (!thread_number) thread_number = atomic_fetch_add(&threads, 1) + 1;
     struct request head = { .function = function, .context = current_context(), .thread = thread_number };
     call_sites(head.sites);
+    atomic_fetch_add(&calls, 1);
     pthread_mutex_lock(&lock);
     if (state != SUCCESS) {
         pthread_mutex_unlock(&lock);

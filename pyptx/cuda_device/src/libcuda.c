@@ -13,4 +13,5 @@ __attribute__((visibility("default"), used)) const char pyptx_sources[] = "pyptx
 #include "image.c"
 #include "launch.c"
 #include "lookup.c"
+#include "progress.c"
 #include "stubs.inc"

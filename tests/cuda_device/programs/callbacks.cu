@@ -55,6 +55,7 @@ int main() {
         threads.emplace_back(begin, &all[i]);
     }
     for (auto &thread : threads) thread.join();
+    CHECK(cudaDeviceSynchronize());
     for (auto &work : all) work.second.join();
     if (right == COUNT) puts("callbacks of eight threads");
     return right != COUNT;

@@ -20,6 +20,11 @@ def launch(to, on, a=2.0):
     call("cuLaunchKernel", saxpy, 1, 1, 1, 256, 1, 1, 0, on, saxpy_arguments(dx, to, a, n), 0)
 
 
+def run(executable):
+    call("cuGraphLaunch", executable, stream)
+    call("cuStreamSynchronize", stream)
+
+
 # a capture of two streams: nothing runs until the graph is launched
 call("cuStreamBeginCapture", stream, api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL)
 assert call("cuStreamIsCapturing", stream) == api.CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
@@ -38,8 +43,7 @@ graph = call("cuStreamEndCapture", stream)
 assert (download(dy, y) == 1).all() and not calls
 assert len(call("cuGraphGetNodes", graph, 10)[0]) == 4 or call("cuGraphGetNodes", graph, 10)[1] == 4
 executable = call("cuGraphInstantiate", graph, 0)
-call("cuGraphLaunch", executable, stream)
-call("cuStreamSynchronize", stream)
+run(executable)
 assert (download(dy, y) == 1 + 4 * x).all() and calls == [7]
 assert (download(dx, x) == 0).all()
 
@@ -53,7 +57,8 @@ call("cuStreamBeginCapture", stream, api.CUstreamCaptureMode.CU_STREAM_CAPTURE_M
 launch(dy, stream, 3.0)
 call("cuGraphExecUpdate", small, call("cuStreamEndCapture", stream))
 call("cuMemsetD32", dy, 0, n)
-call("cuGraphLaunch", small, stream)
+call("cuStreamSynchronize", 0)
+run(small)
 assert (download(dy, y) == 3 * x).all()
 assert status("cuGraphExecUpdate", executable, one) == "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE"
 
@@ -69,7 +74,7 @@ kernel.func, kernel.kernelParams = saxpy, ctypes.addressof(pointers)
 kernel.gridDimX = kernel.gridDimY = kernel.gridDimZ = kernel.blockDimY = kernel.blockDimZ = 1
 kernel.blockDimX = 256
 call("cuGraphAddKernelNode", made, [first], 1, kernel)
-call("cuGraphLaunch", call("cuGraphInstantiate", made, 0), stream)
+run(call("cuGraphInstantiate", made, 0))
 assert (download(dy, y) == 2 + x).all()
 
 # nodes that are changed, left out and cloned
@@ -82,14 +87,14 @@ call("cuGraphMemsetNodeSetParams", first, fill)
 assert call("cuGraphMemsetNodeGetParams", first).value == 0x3F800000
 changed = call("cuGraphInstantiate", made, 0)
 call("cuGraphNodeSetEnabled", changed, second, 0)
-call("cuGraphLaunch", changed, stream)
+run(changed)
 assert (download(dy, y) == 1 + x).all()
 call("cuGraphNodeSetEnabled", changed, second, 1)
 values[2].value = 3.0
 call("cuGraphExecKernelNodeSetParams", changed, second, kernel)
-call("cuGraphLaunch", changed, stream)
+run(changed)
 assert (download(dy, y) == 1 + 4 * x).all()
-call("cuGraphLaunch", call("cuGraphInstantiate", clone, 0), stream)
+run(call("cuGraphInstantiate", clone, 0))
 assert (download(dy, y) == 2 + 2 * x).all()
 
 # what a capture does not permit invalidates it

@@ -1,0 +1,38 @@
+"""Late work of a program that makes no calls: it runs after a while, since the program may wait for it in memory."""
+
+from __future__ import annotations
+
+import sys
+
+from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.session import Session
+
+__all__ = ["never_waited_for"]
+
+
+@handles("pyptxProgress")
+def progress(session: Session) -> None:
+    """Run late work; src/progress.c calls it after some seconds without calls."""
+    if session.work.pending:
+        print(
+            f"pyptx: the program made no calls for seconds; {_pieces(session.work.pending)}, for which it has not "
+            "waited, run now",
+            file=sys.stderr,
+            flush=True,
+        )
+        session.synchronize()
+
+
+def never_waited_for(session: Session) -> None:
+    """Say what did not run, at the end of the program."""
+    if session.work.pending:
+        print(
+            f"pyptx: the program ended without waiting for {_pieces(session.work.pending)}, which did not run\n"
+            "hint: wait for the device before the end (cudaDeviceSynchronize)",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _pieces(count: int) -> str:
+    return f"{count} piece{'s' * (count != 1)} of work"
