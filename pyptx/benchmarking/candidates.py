@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pyptx.benchmarking.function_source import NAME, NamedFunction
 from pyptx.errors import OperandError, OptionError, UnknownNameError
 from pyptx.jit import JitKernel
 from pyptx.program import Entry
@@ -24,12 +25,14 @@ class Candidate:
     Attributes:
         name: its name in the result.
         call: runs it on the arguments of the benchmark.
+        function: the function that `call` calls.
         kernel: the kernel or entry that `call` launches; None for other callables.
         against: it was given in `against`.
     """
 
     name: str
     call: Callable[[], Any]
+    function: Callable[..., Any]
     kernel: JitKernel | Entry | None
     against: bool
 
@@ -40,13 +43,14 @@ def candidates_of(
     """Return the candidates, kernels first.
 
     Args:
-        kernels, against: a kernel, a callable, a list of them, or a mapping from names; in `against` also "cublas".
+        kernels, against: a kernel, a callable, a list of them, or a mapping from names; in `against` also "cublas", and the
+            name of a function of a package, "torch.matmul", which is imported where it runs.
         args: arguments of every candidate.
         params: template parameters of kernels.
     Raises:
         OperandError: one is not callable.
         OptionError: there are no kernels, or two have one name.
-        UnknownNameError: a text other than "cublas".
+        UnknownNameError: a text that is neither "cublas" nor the name of a function.
     """
     found = [*_made(kernels, args, params, False), *_made(against, args, params, True)]
     if not found or found[0].against:
@@ -68,18 +72,19 @@ def _made(given: Any, args: tuple[Any, ...], params: Mapping[str, Any], against:
         several = given if isinstance(given, list | tuple) else [given]
         named = [(None, one) for one in several]
     for name, one in named:
+        label = str(name or _name(one))
         if isinstance(one, str):
-            if one not in _NAMED or not against:
-                raise UnknownNameError(f"{one!r} is not a known candidate; expected {', '.join(map(repr, _NAMED))}")
-            label, function = _NAMED[one]
-            yield Candidate(str(name or label), _bound(function, args, {}), None, against)
-            continue
+            if not against or not (one in _NAMED or NAME.fullmatch(one)):
+                known = f"{', '.join(map(repr, _NAMED))}, or the name of a function such as 'torch.matmul'"
+                raise UnknownNameError(f"{one!r} is not a known candidate; expected {known}")
+            label, one = _NAMED.get(one, (one, NamedFunction(one)))
+            label = str(name or label)
         kernel = one if isinstance(one, JitKernel | Entry) else None
         function = one.launch if isinstance(one, Entry) else one
         if not callable(function):
             raise OperandError(f"cannot time {type(one).__name__}; expected a kernel, an entry or a function")
         values = params if kernel is not None else {}
-        yield Candidate(str(name or _name(one)), _bound(function, args, values), kernel, against)
+        yield Candidate(label, _bound(function, args, values), function, kernel, against)
 
 
 def _bound(function: Callable[..., Any], args: tuple[Any, ...], params: Mapping[str, Any]) -> Callable[[], Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pyptx.benchmarking.candidates import Candidate
 from pyptx.benchmarking.result import BenchmarkRow
-from pyptx.errors import DeviceError
+from pyptx.errors import BackendError, DeviceError
 from pyptx.runtime.cuda.driver import Device, Driver
 from pyptx.tune.event_timer import EventTimer
 from pyptx.tune.race import Race, RaceResult, RaceSettings, Timer
@@ -42,10 +42,17 @@ class CallTimer:
         self.events = EventTimer(self.driver, self.device, self.stream)
 
     def sample(self, name: str, count: int) -> Sequence[float]:
-        """Return the times in seconds of `count` consecutive runs, each with a cold L2."""
+        """Return the times in seconds of `count` consecutive runs, each with a cold L2.
+
+        Raises:
+            BackendError: it submits no work to the stream.
+        """
         if name not in self._flushes:
             self._flushes[name] = self.events.flushes_for(self.calls[name], f"timing {name}")
-        return self.events.times(self.calls[name], count, flushes=self._flushes[name], doing=f"timing {name}")
+        times = self.events.times(self.calls[name], count, flushes=self._flushes[name], doing=f"timing {name}")
+        if not any(times):
+            raise BackendError(f"{name} submits no work to the GPU", hint="its arrays must be on the GPU")
+        return times
 
     def conditions(self) -> Mapping[str, Any]:
         """Return clock, temperature, power and throttling as far as known."""

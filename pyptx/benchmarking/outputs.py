@@ -14,7 +14,7 @@ from pyptx.runtime.arrays import arrays_of, is_on_gpu
 from pyptx.runtime.numpy_arrays import named_dtype
 from pyptx.tune.correctness import MAX_SIMULATED_ELEMENTS, Tolerance, compare
 
-__all__ = ["Comparison", "compare_outputs"]
+__all__ = ["Comparison", "compare_outputs", "outputs_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ def compare_outputs(
     if reference is None and judge is None:
         return {}, "not compared: there is neither against= nor reference="
     if reference is None and judge is not None:
-        name, wanted = judge.name, _outputs(judge.call())
+        name, wanted = judge.name, outputs_of(judge.call())
     else:
         name = getattr(reference, "__name__", "the given arrays")
-        wanted = _outputs(reference(*args) if callable(reference) else reference)
+        wanted = outputs_of(reference(*args) if callable(reference) else reference)
         judge = None
     found = {}
     for one in candidates:
@@ -70,7 +70,7 @@ def compare_outputs(
 
 def _compared(call: Callable[[], Any], wanted: Sequence[np.ndarray], tolerance: Tolerance) -> Comparison:
     try:
-        outputs = _outputs(call())
+        outputs = outputs_of(call())
         if len(outputs) != len(wanted):
             raise ShapeError(f"it returns {len(outputs)} arrays, the reference {len(wanted)}")
         verdict = compare(outputs, wanted, tolerance)
@@ -81,7 +81,7 @@ def _compared(call: Callable[[], Any], wanted: Sequence[np.ndarray], tolerance: 
     return Comparison(verdict.reason and f"wrong: {verdict.reason}", verdict.error)
 
 
-def _outputs(result: Any) -> list[np.ndarray]:
+def outputs_of(result: Any) -> list[np.ndarray]:
     """Return the arrays that a call returned, in NumPy with their own types."""
     found = []
     for array in result if isinstance(result, list | tuple) else [result]:

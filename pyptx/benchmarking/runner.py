@@ -11,7 +11,7 @@ from pyptx import ledger
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.work.call import bind_call
 from pyptx.benchmarking.candidates import Candidate, candidates_of
-from pyptx.benchmarking.far import far_rows
+from pyptx.benchmarking.far import far_rows, with_far_functions
 from pyptx.benchmarking.measured import CallTimer, race, summary
 from pyptx.benchmarking.modeled import modeled_rows
 from pyptx.benchmarking.outputs import Comparison, compare_outputs
@@ -67,7 +67,7 @@ def benchmark(
     95 % interval, and come with the p-value of a signed-rank test. For arrays in host memory the times of kernels are
     those of the performance model, and so are those of Triton kernels in a session of `pyptx.triton.simulate`; the result
     says so. The time that the simulator takes is never shown. While `pyptx.use` selects another machine, kernels are timed
-    on its GPU, and other callables are not timed.
+    on its GPU, in one run with the functions of `against`, which are defined there again from their source.
 
     Args:
         kernels: a kernel or an entry, a list of them, or a mapping from names; functions are allowed, too.
@@ -104,6 +104,7 @@ def benchmark(
     baseline = next((one.name for one in candidates if one.against), candidates[0].name)
     machine = selected_machine()
     gpu = _gpu_of(values) if machine is None else None
+    candidates = candidates if machine is None else with_far_functions(machine, candidates, values)
     compared, checked = compare_outputs(candidates, values, reference, check, Tolerance(rtol, atol))
     right = [one for one in candidates if compared.get(one.name, Comparison(None)).problem is None]
     conditions: Mapping[str, Any] = {}

@@ -94,6 +94,10 @@ class RemoteBackend:
         """Return the description of its device, see `launches.Device`."""
         return self.far.about()
 
+    def ask(self, *request: Any) -> Any:
+        """Send a request to the process for launches there and return the answer."""
+        return self.far.request(request)
+
     def children(self, count: int | None, *, measuring: bool) -> AbstractContextManager[Sequence[Any]]:
         """Provide processes there for a sweep."""
         return self.far.children(count, measuring=measuring)

@@ -181,7 +181,7 @@ class DaskFar:
     def children(self, count: int | None, *, measuring: bool) -> Iterator[Sequence[DaskChild]]:
         """Provide one process on each worker; `count` is that of the workers."""
         self._worker()  # connects
-        with dask_children(self._client) as found:
+        with dask_children(self._client, WORKER) as found:
             yield found
 
 

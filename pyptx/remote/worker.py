@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from typing import Any
 
+from pyptx.benchmarking.function_calls import FunctionCalls
 from pyptx.remote.launches import Device, Launches, gpus
 from pyptx.tune.worker import Worker
 from pyptx.tune.worker import main as serve_worker
@@ -17,6 +18,7 @@ class RemoteWorker(Worker):
 
     _launches: Launches | None = None
     _busy = False
+    _timer: Any = None
 
     def device(self, name: str) -> dict[str, Any]:
         """Select the device of this process, once; return its description."""
@@ -38,6 +40,32 @@ class RemoteWorker(Worker):
             return self._launches.launch(*arguments)
         finally:
             self._busy = False
+
+    def function_outputs(self, functions: dict[str, Any], values: list[Any], name: str) -> dict[str, Any]:
+        """Run one of the functions; see `FunctionCalls.outputs`."""
+        self._busy = True
+        try:
+            return FunctionCalls(functions, values, self._array_device()).outputs(name)
+        finally:
+            self._busy = False
+
+    def functions(self, functions: dict[str, Any], values: list[Any]) -> None:
+        """Set the functions that `function_times` times beside the jobs of the GPU."""
+        device = self._array_device()
+        stream = int(self._gpu.stream) if device != "cpu" else None
+        self._timer = FunctionCalls(functions, values, device, stream).timer(self._gpu)
+
+    def function_times(self, name: str, count: int) -> list[float]:
+        """Return the times in seconds of `count` runs of a function."""
+        return list(self._timer.sample(name, count))
+
+    def _array_device(self) -> str:
+        """Return the device of the arrays of functions: torch cannot use a simulated GPU."""
+        if self._gpu is not None:
+            return "cpu" if self._gpu.device.is_simulated else f"cuda:{self._gpu.device.ordinal}"
+        assert self._launches is not None, "the setup selects a device"
+        about = self._launches.device.about
+        return "cpu" if about["backend"] != "cuda" or about["simulated"] else f"cuda:{about['ordinal']}"
 
     def read(self, *arguments: Any) -> Any:
         """Return the bytes of a variable; see `Launches.read`."""

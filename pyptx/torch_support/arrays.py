@@ -14,9 +14,10 @@ from pyptx.runtime.arrays import Record
 from pyptx.torch_support import operator
 from pyptx.torch_support.dtypes import torch_dtype
 
-__all__ = ["ARRAYS"]
+__all__ = ["ARRAYS", "WITHOUT_NUMPY"]
 
-_WITHOUT_NUMPY = {torch.bfloat16: torch.int16, torch.float8_e4m3fn: torch.uint8, torch.float8_e5m2: torch.uint8}
+# Types that NumPy does not have, and those that tensors are viewed as.
+WITHOUT_NUMPY = {torch.bfloat16: torch.int16, torch.float8_e4m3fn: torch.uint8, torch.float8_e5m2: torch.uint8}
 
 
 _profiler_enabled = torch.autograd._profiler_enabled  # pyright: ignore[reportAttributeAccessIssue, reportPrivateImportUsage] - not public
@@ -84,12 +85,12 @@ class TorchArrays:
 
     def host(self, array: torch.Tensor) -> Any:
         tensor = array.detach()
-        tensor = tensor.view(_WITHOUT_NUMPY.get(tensor.dtype, tensor.dtype))
+        tensor = tensor.view(WITHOUT_NUMPY.get(tensor.dtype, tensor.dtype))
         return tensor.cpu().numpy()
 
     def write_back(self, array: torch.Tensor, host: Any) -> None:
         tensor = array.detach()
-        tensor.view(_WITHOUT_NUMPY.get(tensor.dtype, tensor.dtype)).copy_(torch.from_numpy(host))
+        tensor.view(WITHOUT_NUMPY.get(tensor.dtype, tensor.dtype)).copy_(torch.from_numpy(host))
 
     def writeable(self, array: torch.Tensor) -> bool:
         return True

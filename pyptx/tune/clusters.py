@@ -30,6 +30,10 @@ class OtherMachine(Protocol):
         """Return {"backend", "name"}, and of GPUs "driver" and "simulated"."""
         ...
 
+    def ask(self, *request: Any) -> Any:
+        """Send a request to the process for launches there and return the answer."""
+        ...
+
     def children(self, count: int | None, *, measuring: bool) -> AbstractContextManager[Sequence[AnyChild]]:
         """Provide processes there: one or more with GPUs, or `count` that simulate (None: one for each CPU)."""
         ...

@@ -157,11 +157,12 @@ def dask_client(cluster: Any) -> Any:
 
 
 @contextmanager
-def dask_children(cluster: Any) -> Iterator[list[DaskChild]]:
+def dask_children(cluster: Any, module: str = "pyptx.tune.worker") -> Iterator[list[DaskChild]]:
     """Provide the children of a cluster.
 
     Args:
         cluster: a distributed.Client, a cluster object, or the address of a scheduler.
+        module: the module that their processes run, see `isolation.Child`.
     Raises:
         ImportError: Dask's package distributed is not installed.
         OSError: there is no scheduler at the address.
@@ -169,7 +170,7 @@ def dask_children(cluster: Any) -> Iterator[list[DaskChild]]:
     """
     client = dask_client(cluster)
     try:
-        children = [DaskChild(client, address, number) for address, number in _devices(client)]
+        children = [DaskChild(client, address, number, module) for address, number in _devices(client)]
         if not children:
             raise OptionError(f"the Dask cluster {client} has no workers")
         try:

@@ -58,14 +58,15 @@ class DeviceTimer:
     cold: bool
     driver: Driver
     device: Device
+    stream: Any
 
     def __init__(self, ordinal: int = 0, *, cold: bool = True, backend: CudaBackend = BACKEND):
         self.backend, self.driver, self.cold = backend, backend.driver, cold
         self.device = self.driver.device(ordinal % max(1, self.driver.count))
         self.driver.call("cuCtxPushCurrent", self.device.context)
         api = self.driver.api
-        self._stream = self.driver.call("cuStreamCreate", api.CUstream_flags.CU_STREAM_NON_BLOCKING.value)
-        self._events = EventTimer(self.driver, self.device, self._stream, cold=cold)
+        self.stream = self.driver.call("cuStreamCreate", api.CUstream_flags.CU_STREAM_NON_BLOCKING.value)
+        self._events = EventTimer(self.driver, self.device, self.stream, cold=cold)
         self._uuid = bytes(self.driver.call("cuDeviceGetUuid", self.device.handle).bytes)
         self._conditions = Conditions(self._uuid)
         self._inputs: list[DeviceArray] = []
@@ -157,7 +158,7 @@ class DeviceTimer:
             RelocatedMap(arg, arg.source.address) if isinstance(arg, TensorMap) else arg
             for arg in job.arguments([*self._inputs, *self._outputs_of(job)])
         ]
-        self.backend.launch(program, plan, args, {"stream": int(self._stream)})
+        self.backend.launch(program, plan, args, {"stream": int(self.stream)})
 
     def _outputs_of(self, job: Job) -> list[_Part]:
         key = tuple((array.shape, array.dtype.str) for array in job.outputs)
@@ -173,7 +174,7 @@ class DeviceTimer:
 
     def _fill(self, address: int, value: int, count: int) -> None:
         if count:
-            self.driver.call("cuMemsetD8Async", address, value, count, self._stream)
+            self.driver.call("cuMemsetD8Async", address, value, count, self.stream)
 
     def _wait(self, doing: str) -> None:
         self._events.wait(doing)
@@ -198,9 +199,9 @@ class DeviceTimer:
             self._graphs[key] = self._graph(job)
         before, after = call("cuEventCreate", 0), call("cuEventCreate", 0)
         try:
-            call("cuEventRecord", before, self._stream)
-            call("cuGraphLaunch", self._graphs[key], self._stream)
-            call("cuEventRecord", after, self._stream)
+            call("cuEventRecord", before, self.stream)
+            call("cuGraphLaunch", self._graphs[key], self.stream)
+            call("cuEventRecord", after, self.stream)
             self._wait("timing a graph")
             return call("cuEventElapsedTime", before, after) / 1000
         finally:
@@ -209,14 +210,14 @@ class DeviceTimer:
 
     def _graph(self, job: Job | None) -> Any:
         call, api = self.driver.call, self.driver.api
-        call("cuStreamBeginCapture", self._stream, api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
+        call("cuStreamBeginCapture", self.stream, api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
         try:
             for _ in range(_RUNS):
                 self._events.flush(None if self.cold else 16)
                 if job is not None:
                     self._launch(job)
         finally:
-            graph = call("cuStreamEndCapture", self._stream)
+            graph = call("cuStreamEndCapture", self.stream)
         try:
             return call("cuGraphInstantiate", graph, 0)
         finally:

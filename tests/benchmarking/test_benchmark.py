@@ -15,6 +15,7 @@ from tune.fake_gpu import FakeGpu
 import pyptx
 from pyptx import Tile, kernel, ptx
 from pyptx.benchmarking.candidates import Candidate, candidates_of
+from pyptx.benchmarking.function_calls import FunctionCalls
 from pyptx.benchmarking.measured import CallTimer, race, summary
 from pyptx.errors import OperandError, OptionError, UnknownNameError
 from pyptx.runtime.cuda import CudaBackend
@@ -86,7 +87,7 @@ class Calls:
         device = self.driver.device(0)
         with self.driver.on(device):
             timer = CallTimer(self.driver, device, 0, self.calls, conditions)
-            given = [Candidate(name, call, None, name == baseline) for name, call in self.calls.items()]
+            given = [Candidate(name, call, call, None, name == baseline) for name, call in self.calls.items()]
             return race(timer, given, baseline, RaceSettings(pause_s=0, eliminate=False, **settings))
 
 
@@ -186,8 +187,13 @@ class Machine:
         for kind, *arguments in setups:
             if kind == "arrays":
                 self.timer.arrays(*arguments)
+            elif kind == "functions":
+                self.calls = FunctionCalls(*arguments, "cpu").calls()
 
     def ask(self, what, name, *arguments, limit_s):
+        if what == "function_times":
+            assert np.array_equal(self.calls[name](), 2 * X)
+            return [6e-4] * arguments[0]
         assert what == "on_gpu"
         return getattr(self.timer, name)(*arguments)
 
@@ -197,8 +203,8 @@ def test_kernels_are_measured_on_the_machine_that_is_selected(monkeypatch):
     monkeypatch.setattr("pyptx.benchmarking.runner.selected_machine", lambda: machine)
     machine.gpu.sizes |= {"triple": [8, 8]}
     result = pyptx.benchmark([double, triple], X, against={"NumPy": lambda x: x + x}, check=False, record=False)
-    assert result.kind == "measured" and result.method.endswith("on ssh://far") and result.baseline == "double"
+    assert result.kind == "measured" and result.method.endswith("on ssh://far") and result.baseline == "NumPy"
     assert result["double"].seconds.value == pytest.approx(3e-4) and result["double"].rounds >= 9
-    assert result["triple"].speedup.value == pytest.approx(1.0) and result["NumPy"].seconds is None
+    assert result["triple"].speedup.value == pytest.approx(2.0) and result["NumPy"].seconds.value == pytest.approx(6e-4)
     machine.simulated = True
     assert pyptx.benchmark(double, X, check=False, record=False).kind == "modeled"

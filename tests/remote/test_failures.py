@@ -20,6 +20,7 @@ import pyptx
 from pyptx.errors import BackendError, RemoteError
 from pyptx.remote import backend_at
 from pyptx.remote.address import Address
+from pyptx.remote.protocol import PROTOCOL
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +64,7 @@ def test_a_far_side_without_pyptx_or_with_another_version_is_told_apart(server: 
         pyptx.use(server.address(python=old))
     answer = json.dumps({"pyptx": pyptx.__version__, "protocol": 99})
     other = fake_python(tmp_path, "other", f"echo 'pyptx-remote {answer}'")
-    with pytest.raises(RemoteError, match=r"with protocol 99; this one has 1\nhint: .*--from"):
+    with pytest.raises(RemoteError, match=rf"with protocol 99; this one has {PROTOCOL}\nhint: .*--from"):
         pyptx.use(server.address(python=other))
 
 

@@ -73,15 +73,22 @@ def test_ceilings_are_not_measured_on_a_simulator(server: Sshd):
         measure_ceilings()
 
 
-def test_a_benchmark_runs_on_the_gpu_there(server: Sshd, monkeypatch: pytest.MonkeyPatch):
+def test_a_benchmark_runs_on_the_gpu_there_with_functions_that_are_defined_there_again(
+    server: Sshd, monkeypatch: pytest.MonkeyPatch
+):
     """The GPU there is simulated, and said to be real: its times are modeled, but come by the way of measured ones."""
-    address = server.address(device="h200")
+    torch = pytest.importorskip("torch")
+    address, factor, x = server.address(device="h200"), 2, torch.from_numpy(X.copy())
+    against = {"torch": lambda x: torch.add(x, x), "scaled": lambda x: factor * x, "wrong": "torch.abs"}
     with pyptx.use(address):
-        modeled = pyptx.benchmark(double(), X, against={"NumPy": lambda x: 2 * x}, record=False)
+        modeled = pyptx.benchmark(double(), x, against=against, record=False)
         assert modeled.kind == "modeled" and "simulated" in modeled.gpu
+        assert modeled["double"].correct and modeled["scaled"].correct and modeled["wrong"].correct is False
+        with pytest.raises(BackendError, match="ssh://far.*the package nosuch is not installed for the Python there"):
+            pyptx.benchmark(double(), x, against="nosuch.double", record=False)
         real = {**backend_at(address).device(), "simulated": False}
         monkeypatch.setattr("pyptx.remote.backend.RemoteBackend.device", lambda self: real)
-        found = pyptx.benchmark(double(), X, against={"NumPy": lambda x: 2 * x}, rounds=(3, 4), record=False)
+        found = pyptx.benchmark(double(), x, against=against, rounds=(3, 4), record=False)
     row = found["double"]
     assert found.kind == "measured" and row.correct and row.rounds >= 3 and row.seconds.low > 0
-    assert "functions are run on this machine only" in found["NumPy"].problem and "on ssh://far" in found.method
+    assert "on ssh://far" in found.method and "torch submits no work to the GPU" in found["torch"].problem
