@@ -223,7 +223,7 @@ class ToolError(PtxError, RuntimeError):
 
 
 class MissingToolError(ToolError):
-    """A tool was not found. The message contains "CUDA toolkit" and says how to install it."""
+    """A tool of the CUDA toolkit or an optional package was not found. The hint says how to install it."""
 
 
 class _DiagnosticsError(PtxError):

@@ -111,12 +111,15 @@ def _variables() -> Iterator[Finding]:
 
 
 def _tools() -> Iterator[Finding]:
+    published = sys.platform in ("linux", "win32")
     for found in toolchain.detect_tools():
         tool = found.tool
         if found.problem is None:
             yield Finding(tool.name, True, f"{found.version} from {found.origin} ({tool.purpose})")
-        elif sys.platform in ("linux", "win32") or os.environ.get(tool.variable):
+        elif os.environ.get(tool.variable) or (published and not tool.optional):
             yield Finding(tool.name, False, f"not usable ({tool.purpose})", found.problem)
+        elif published:
+            yield Finding(tool.name, False, f"not installed ({tool.purpose}; optional)", tool.installation)
         else:
             yield Finding(
                 tool.name,

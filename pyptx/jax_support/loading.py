@@ -25,7 +25,7 @@ def compile_ptx_to_cubin(
         dynamic_smem_bytes: maximum dynamic shared memory of launches, in bytes.
         api: replacement of `cuda.bindings.driver`.
     Returns:
-        The CUfunction as an int and the library it belongs to; None without cuda-python, a driver or a GPU.
+        The CUfunction as an int and the library it belongs to; None without cuda-bindings, a driver or a GPU.
     Raises:
         DeviceError: ptxas or the driver refused it; the message starts with "pyptx: failed to JIT-compile PTX".
     """

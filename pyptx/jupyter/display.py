@@ -27,7 +27,7 @@ def show_session(session: Session) -> None:
 
         display_session(session)
     else:
-        warnings.warn("the live debugger needs anywidget: pip install anywidget", stacklevel=2)
+        warnings.warn("the live debugger needs anywidget: pip install 'pyptx-workbench[lab]'", stacklevel=2)
         display(session._repr_mimebundle_(), raw=True)
 
 
@@ -48,7 +48,7 @@ def any_widget(value: Any) -> Any:
         MissingToolError: anywidget is not installed.
     """
     if importlib.util.find_spec("anywidget") is None:
-        raise MissingToolError("interactive views need anywidget", hint="pip install anywidget")
+        raise MissingToolError("interactive views need anywidget", hint="pip install 'pyptx-workbench[lab]'")
     if isinstance(value, Session):
         from pyptx.jupyter.debugger_widget import DebuggerWidget
 
@@ -65,7 +65,7 @@ def any_widget(value: Any) -> Any:
 def sweep_widget(study: Study) -> Sweep | None:
     """Return the widget of a sweep; None and a warning where anywidget is not installed."""
     if importlib.util.find_spec("anywidget") is None:
-        warnings.warn("the live view of a sweep needs anywidget: pip install anywidget", stacklevel=3)
+        warnings.warn("the live view of a sweep needs anywidget: pip install 'pyptx-workbench[lab]'", stacklevel=3)
         return None
     from pyptx.jupyter.sweep_widget import SweepWidget
 

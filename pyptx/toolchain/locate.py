@@ -28,6 +28,7 @@ class Tool:
         variable: environment variable with the path of another copy.
         patterns: its locations in a folder of the `nvidia` package.
         purpose: its purpose in pyptx, as a predicate: "assembles PTX".
+        optional: True if pyptx does not install it: the extra `tools` does.
     """
 
     name: str
@@ -35,15 +36,21 @@ class Tool:
     variable: str
     patterns: tuple[str, ...]
     purpose: str
+    optional: bool = False
 
     @property
     def is_library(self) -> bool:
         """True for a library, False for a program."""
         return self.name == "nvJitLink"
 
+    @property
+    def installation(self) -> str:
+        """The command that installs it."""
+        return "pip install 'pyptx-workbench[tools]'" if self.optional else f"pip install {self.package}"
 
-def _program(name: str, package: str, purpose: str) -> Tool:
-    return Tool(name, package, f"PYPTX_{name.upper()}", (f"bin/{name}", f"bin/{name}.exe"), purpose)
+
+def _program(name: str, package: str, purpose: str, *, optional: bool = False) -> Tool:
+    return Tool(name, package, f"PYPTX_{name.upper()}", (f"bin/{name}", f"bin/{name}.exe"), purpose, optional)
 
 
 TOOLS = {
@@ -52,13 +59,14 @@ TOOLS = {
         _program("ptxas", "nvidia-cuda-nvcc", "assembles PTX"),
         _program("nvlink", "nvidia-cuda-nvcc", "links relocatable machine code"),
         _program("nvdisasm", "nvidia-cuda-nvdisasm", "prints machine code"),
-        _program("cuobjdump", "nvidia-cuda-cuobjdump", "extracts PTX and cubins from fat binaries"),
+        _program("cuobjdump", "nvidia-cuda-cuobjdump", "extracts PTX and cubins from fat binaries", optional=True),
         Tool(
             "nvJitLink",
             "nvidia-nvjitlink",
             "PYPTX_NVJITLINK",
             ("lib/libnvJitLink.so.*", "bin/nvJitLink_*.dll", "bin/*/nvJitLink_*.dll"),
             "checks PTX without a subprocess",
+            optional=True,
         ),
     )
 }
@@ -79,7 +87,7 @@ def find(name: str) -> Path:
             raise MissingToolError(
                 f"{tool.variable}={given} does not name a file",
                 hint=f"set it to the path of {name} from a CUDA toolkit, or unset it to use the one from "
-                f"`pip install {tool.package}`",
+                f"`{tool.installation}`",
             )
         return path
     path = _in_wheels(name)
@@ -87,7 +95,7 @@ def find(name: str) -> Path:
         elsewhere = None if tool.is_library else next(_elsewhere(name), None)
         raise MissingToolError(
             f"{name} from the CUDA toolkit was not found; it {tool.purpose}",
-            hint=f"pip install {tool.package}, or set {tool.variable} to the path of {name} of an installed toolkit"
+            hint=f"{tool.installation}, or set {tool.variable} to the path of {name} of an installed toolkit"
             + (f", such as {tool.variable}={elsewhere}" if elsewhere else ""),
         )
     return path

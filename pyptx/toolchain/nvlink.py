@@ -30,7 +30,7 @@ def linker() -> str:
             return f"nvJitLink {library_version()}"
         except MissingToolError:
             raise MissingToolError(
-                missing.message, hint=f"{missing.hint}; or pip install nvidia-nvjitlink, which links, too"
+                missing.message, hint=f"{missing.hint}; or pip install 'pyptx-workbench[tools]': nvJitLink links, too"
             ) from None
 
 

@@ -43,7 +43,7 @@ def measure_ceilings(ordinal: int = 0, *, backend: CudaBackend = BACKEND) -> Spe
         ordinal: number of the GPU of this machine.
         backend: the CUDA backend.
     Raises:
-        LaunchError: there is no GPU, driver, or cuda-python.
+        LaunchError: there is no GPU, driver, or cuda-bindings.
         ShapeError: the GPU is not in the table, so its peaks are unknown.
         DeviceError: a kernel faulted, or a measured rate is impossible.
     """

@@ -51,7 +51,7 @@ class DeviceTimer:
         cold: flush the L2 before each run.
         backend: the CUDA backend, or a substitute.
     Raises:
-        LaunchError: there is no GPU, driver, or cuda-python.
+        LaunchError: there is no GPU, driver, or cuda-bindings.
     """
 
     backend: CudaBackend

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any, Protocol
 
-from pyptx.errors import OptionError
+from pyptx.errors import MissingToolError, OptionError
 from pyptx.tune.space import Config, Space
 from pyptx.tune.trial import Trial, config_key, plain_value
 
@@ -31,6 +31,7 @@ __all__ = [
 MAX_GRID = 500  # feasible configurations up to which "auto" is an exhaustive search
 STRATEGIES = ("auto", "grid", "model", "tpe", "random")
 _DEFAULT_TRIALS = 200
+_INSTALLATION = "pip install 'pyptx-workbench[tune]'"
 _SAMPLE = 2000  # configurations drawn from a large space for the model to rank
 _UNITS = {"s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 
@@ -87,11 +88,13 @@ class Search:
         name: "grid", "random", "tpe" or "model".
         strategy: proposes configurations and learns from results.
         max_trials: configurations to try; None: all of them.
+        note: what a better search needs; shown with the results.
     """
 
     name: str
     strategy: Strategy
     max_trials: int | None
+    note: str | None = None
 
 
 class Grid:
@@ -126,13 +129,16 @@ class Tpe:
         seed: seed of the sampler.
         first: configurations to try first.
     Raises:
-        ImportError: Optuna is not installed.
+        MissingToolError: Optuna is not installed.
     """
 
     name = "tpe"
 
     def __init__(self, space: Space, seed: int = 0, first: list[Config] | None = None):
-        import optuna
+        try:
+            import optuna
+        except ImportError as error:
+            raise MissingToolError("strategy 'tpe' needs Optuna, which is not installed", hint=_INSTALLATION) from error
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._optuna, self._space, self._seen = optuna, space, set()
@@ -193,20 +199,23 @@ def make_strategy(name: str, space: Space, *, seed: int = 0) -> Search:
 
     Raises:
         OptionError: there is no such strategy.
-        ImportError: "tpe" without Optuna.
+        MissingToolError: "tpe" without Optuna.
     """
     if name not in STRATEGIES:
         raise OptionError(f"strategy {name!r}; expected one of {', '.join(STRATEGIES)}")
+    note = None
     if name == "auto":
         small = sum(1 for _ in islice(space.feasible(), MAX_GRID + 1)) <= MAX_GRID
         name = "grid" if small else "tpe" if find_spec("optuna") else "random"
+        if name == "random":
+            note = f"configurations are drawn at random, because Optuna is not installed; to search: {_INSTALLATION}"
     make: dict[str, Callable[[], Strategy]] = {
         "grid": lambda: Grid(space.feasible()),
         "model": lambda: Grid(_sampled(space, seed)),
         "random": lambda: Random(space, seed),
         "tpe": lambda: Tpe(space, seed),
     }
-    return Search(name, make[name](), None if name in ("grid", "model") else _DEFAULT_TRIALS)
+    return Search(name, make[name](), None if name in ("grid", "model") else _DEFAULT_TRIALS, note)
 
 
 def _sampled(space: Space, seed: int) -> Iterator[Config]:

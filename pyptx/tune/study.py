@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +22,7 @@ from pyptx.tune.problem import Problem
 from pyptx.tune.result_store import Key
 from pyptx.tune.runner import Runner
 from pyptx.tune.space import Space, SpaceError
-from pyptx.tune.strategies import Budget, Search, make_strategy, parse_budget
+from pyptx.tune.strategies import Budget, make_strategy, parse_budget
 from pyptx.tune.trial import Trial, config_key
 from pyptx.tune.trial_table import Objective, TrialTable
 
@@ -142,9 +143,9 @@ class Study:
             raise SpaceError(f"{', '.join(repeated)} is in the space and in params")
         search = make_strategy(strategy, self.space, seed=seed)
         if search.name == "model" and self.on_gpu:  # the model looks at all; the budget limits what is measured
-            search = Search(search.name, search.strategy, None)
+            search = replace(search, max_trials=None)
         elif self.budget.trials is not None:
-            search = Search(search.name, search.strategy, self.budget.trials)
+            search = replace(search, max_trials=self.budget.trials)
         self.table = TrialTable(
             self.space,
             search,
@@ -154,7 +155,7 @@ class Study:
         )
         self.options, self.spills, self.limit_s = tuple(options), spills, limit_s
         self.workers, self.cluster, self.gpu = workers, cluster, gpu
-        self.notes: list[str] = []
+        self.notes: list[str] = [search.note] if search.note else []
         if self.machine is not None and self.on_gpu:
             about = self.machine.device()
             of = "a simulated GPU there, not measurements" if about.get("simulated") else "the GPU there"

@@ -174,6 +174,6 @@ def test_a_kernel_with_autotune_uses_the_chosen_point_at_its_next_call():
 def test_a_notebook_without_anywidget_gets_a_progress_line_and_a_warning(monkeypatch, capsys):
     monkeypatch.setattr(sweeps, "in_notebook", lambda: True)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.warns(UserWarning, match="pip install anywidget"):
+    with pytest.warns(UserWarning, match="needs anywidget: pip install"):
         shown = sweep(double(), Space(PER=[1]), X)
     assert type(shown) is Sweep and "finished, 1 of 1" in capsys.readouterr().err

@@ -34,7 +34,7 @@ X = np.arange(1 << 12, dtype=np.float32)
         ("stranger", {}, "[Hh]ost key.*hint: connect once with ssh in a terminal"),
         ("no-such-host.invalid", {}, "(?i)could not resolve hostname.*hint: check the name"),
         ("far", {"python": "/nowhere/python"}, r"has no Python \(/nowhere/python was not found\)"),
-        ("far", {"device": "cuda:5"}, "(?i)cuda-python|driver|no GPU 5"),
+        ("far", {"device": "cuda:5"}, "(?i)cuda-bindings|driver|no GPU 5"),
         ("far", {"device": "h2000"}, "h2000"),
     ],
     ids=["key", "host-key", "name", "python", "gpu", "device"],

@@ -43,7 +43,7 @@ def test_a_missing_tool_names_its_package_and_its_variable(name, no_wheels, monk
     with pytest.raises(MissingToolError) as error:
         find(name)
     tool = TOOLS[name]
-    for expected in (name, "CUDA toolkit", f"pip install {tool.package}", tool.variable):
+    for expected in (name, "CUDA toolkit", tool.installation, tool.variable):
         assert expected in str(error.value)
     assert isinstance(error.value, RuntimeError)
 

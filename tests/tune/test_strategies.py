@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from pyptx.errors import MissingToolError
 from pyptx.tune import Space, restrict
 from pyptx.tune.strategies import make_strategy, parse_budget
 from pyptx.tune.trial import Trial
@@ -40,8 +41,9 @@ def test_auto_takes_the_grid_of_a_small_space_and_searches_a_large_one():
 def test_auto_without_optuna_draws_at_random(monkeypatch):
     monkeypatch.setitem(sys.modules, "optuna", None)
     monkeypatch.setattr("pyptx.tune.strategies.find_spec", lambda name: None)
-    assert make_strategy("auto", LARGE).name == "random"
-    with pytest.raises(ImportError):
+    search = make_strategy("auto", LARGE)
+    assert search.name == "random" and "pip install 'pyptx-workbench[tune]'" in str(search.note)
+    with pytest.raises(MissingToolError, match="needs Optuna"):
         make_strategy("tpe", LARGE)
 
 

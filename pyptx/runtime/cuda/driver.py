@@ -28,7 +28,7 @@ def installed() -> Any:
     try:
         driver = import_module("cuda.bindings.driver")
     except ImportError:
-        raise BackendError("launches on a GPU need the package cuda-python", hint="pip install cuda-python") from None
+        raise BackendError("launches on a GPU need the package cuda-bindings", hint="pip install cuda-bindings") from None
     return driver
 
 
@@ -105,13 +105,13 @@ class Driver:
         """The driver's functions, after cuInit.
 
         Raises:
-            LaunchError: cuda-python, the driver or a GPU is missing.
+            LaunchError: cuda-bindings, the driver or a GPU is missing.
         """
         api = self._given if self._given is not None else installed()
         hint = "pyptx.use('sim') runs kernels on the CPU"
         try:
             (status,) = api.cuInit(0)
-        except RuntimeError as missing:  # cuda-python found no libcuda
+        except RuntimeError as missing:  # cuda-bindings found no libcuda
             raise BackendError("no NVIDIA driver on this machine (libcuda was not found)", hint=hint) from missing
         if status != api.CUresult.CUDA_SUCCESS:
             raise BackendError(f"the NVIDIA driver cannot be initialized: {self._error_text(api, status)}", hint=hint)
@@ -128,7 +128,7 @@ class Driver:
         """
         try:
             status, *values = getattr(self.api, name)(*args)
-        except RuntimeError as missing:  # cuda-python did not find the function in libcuda
+        except RuntimeError as missing:  # cuda-bindings did not find the function in libcuda
             raise BackendError(
                 f"{doing or name}: not supported by this driver: {missing}",
                 hint="install a newer NVIDIA driver; pyptx doctor shows the installed version",

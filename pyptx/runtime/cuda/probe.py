@@ -22,7 +22,7 @@ def probe(api: Any = None, *, assembler: str | None = None) -> Iterator[tuple[st
     try:
         count, known = driver.count, driver.version
     except (LaunchError, DeviceError) as missing:
-        what = "the package cuda-python" if "cuda-python" in missing.message else "an NVIDIA GPU and its driver"
+        what = "the package cuda-bindings" if "cuda-bindings" in missing.message else "an NVIDIA GPU and its driver"
         yield "driver", False, f"none ({missing.message})", f"install {what}"
         return
     release = (assembler or "").rpartition(" ")[2]

@@ -16,7 +16,7 @@ try:
 except ImportError as error:
     raise MissingToolError(
         "matplotlib is not installed; .svg and .html files do not need it",
-        hint="pip install matplotlib",
+        hint="pip install 'pyptx-workbench[plot]'",
     ) from error
 
 if TYPE_CHECKING:

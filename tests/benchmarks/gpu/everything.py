@@ -46,7 +46,6 @@ PACKAGES = (
     "jaxlib",
     "jax-cuda13-plugin",
     "cuda-bindings",
-    "cuda-python",
     "pytest",
     "ml_dtypes",
     "nvidia-cuda-nvcc",
