@@ -10,6 +10,7 @@ import gc
 import os
 import re
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ import pytest
 
 TESTS = Path(__file__).parent
 GOLDEN = TESTS / "golden"
+
+if str(TESTS.parent) not in sys.path:
+    sys.path.append(str(TESTS.parent))  # for the examples; last, so that the installed pyptx takes precedence
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

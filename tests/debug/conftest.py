@@ -7,6 +7,6 @@ from pathlib import Path
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
-for folder in (EXAMPLES.parent, EXAMPLES, EXAMPLES / "hopper", EXAMPLES / "blackwell"):
+for folder in (EXAMPLES, EXAMPLES / "hopper", EXAMPLES / "blackwell"):
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
