@@ -28,7 +28,9 @@ def installed() -> Any:
     try:
         driver = import_module("cuda.bindings.driver")
     except ImportError:
-        raise BackendError("launches on a GPU need the package cuda-bindings", hint="pip install cuda-bindings") from None
+        raise BackendError(
+            "launches on a GPU need the package cuda-bindings", hint="pip install cuda-bindings"
+        ) from None
     return driver
 
 
