@@ -36,6 +36,18 @@ async function request<T>(name: string, query: Record<string, string | string[]>
 export const check = async (text: string, target: string | null): Promise<Finding[]> =>
   (await request<{ diagnostics: Finding[] }>("check", {}, { text, target })).diagnostics;
 
+export interface Completion { start: number; end: number; offers: { text: string; kind: string; detail: string }[] }
+
+export interface Help { start: number; end: number; text: string }
+
+/** What may stand at an offset of PTX, or of Python with PTX in strings. */
+export const complete = async (text: string, offset: number, python: boolean): Promise<Completion | null> =>
+  (await request<{ found: Completion | null }>("complete", {}, { text, offset, python })).found;
+
+/** Help, in Markdown, for the word at an offset. */
+export const help = async (text: string, offset: number, python: boolean): Promise<Help | null> =>
+  (await request<{ found: Help | null }>("help", {}, { text, offset, python })).found;
+
 export const checkCuda = async (text: string, path: string | null): Promise<Finding[]> =>
   (await request<{ diagnostics: Finding[] }>("check-cuda", {}, { text, path })).diagnostics;
 

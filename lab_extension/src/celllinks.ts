@@ -1,5 +1,5 @@
 // A kernel cell and its view highlight each other: a pointed line of the cell its machine code, a pointed line of the view its Python.
-// Also help for `ptx.inst` in Python cells.
+// Also help for PTX in Python cells.
 
 import { StateEffect, StateField, type Extension } from "@codemirror/state";
 import { Decoration, EditorView, hoverTooltip, type DecorationSet } from "@codemirror/view";
@@ -7,6 +7,7 @@ import type { CodeCell, ICodeCellModel } from "@jupyterlab/cells";
 import { CodeMirrorEditor, EditorExtensionRegistry, type IEditorExtensionRegistry } from "@jupyterlab/codemirror";
 import type { INotebookTracker } from "@jupyterlab/notebook";
 
+import { mayHavePtx, mimeOf } from "./logic/cells.js";
 import { cellCount } from "./logic/findings.js";
 import { markAt } from "./margin.js";
 import { preferences } from "./preferences.js";
@@ -43,7 +44,8 @@ function links(model: ICodeCellModel): Extension {
       point(view, at === null ? -1 : view.state.doc.lineAt(at).number);
     },
     mouseleave(_, view) { point(view, -1); },
-  }), hoverTooltip(async (view, position) => (/\bptx\.inst\./.test(view.state.doc.lineAt(position).text) ? (await import("./ptxlanguage.js")).pythonHelp(view, position) : null))];
+  }), hoverTooltip(async (view, position) => (mayHavePtx(view.state.doc.toString()) && mimeOf(view.state.doc.toString()) === null
+    ? (await import("./ptxlanguage.js")).helpAt(view, position, true, error => console.warn("pyptx: no help for PTX in Python", error)) : null))];
 }
 
 export function addCellLinks(registry: IEditorExtensionRegistry): void {

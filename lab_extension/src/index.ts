@@ -49,7 +49,7 @@ const editors: JupyterFrontEndPlugin<void> = {
       followReports(notebooks);
       followViews(notebooks);
     }
-    if (completions) addCompletions(completions);
+    if (completions) addCompletions(completions, trans);
   },
 };
 

@@ -8,21 +8,24 @@ import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import type { TranslationBundle } from "@jupyterlab/translation";
 import type { EditorView } from "@codemirror/view";
 
-import { CPP_MIME, CUDA_MIME, mimeOf, PTX_MIME, SASS_MIME } from "./logic/cells.js";
+import { complete } from "./api.js";
+import { CPP_MIME, CUDA_MIME, mayHavePtx, mimeOf, PTX_MIME, ptxOf, SASS_MIME } from "./logic/cells.js";
 
 const loadPtx = () => import("./ptxlanguage.js");
 
+/** A function that shows the first error it is called with. */
+function once(message: (error: string) => string): (error: unknown) => void {
+  let told = false;
+  return error => {
+    if (told) return;
+    told = true;
+    Notification.warning(message(error instanceof Error ? error.message : String(error)));
+  };
+}
+
 /** pathOf: the path of the file or notebook of an editor, null if it has none. */
 export function addLanguages(registry: IEditorLanguageRegistry, pathOf: (view: EditorView) => string | null, trans: TranslationBundle): void {
-  const once = (language: string) => {
-    let told = false;
-    return (error: unknown) => {
-      if (told) return;
-      told = true;
-      Notification.warning(trans.__("%1 is not checked: %2", language, error instanceof Error ? error.message : String(error)));
-    };
-  };
-  const problem = once(trans.__("PTX")), cudaProblem = once(trans.__("CUDA C++"));
+  const problem = once(error => trans.__("PTX is not checked: %1", error)), cudaProblem = once(error => trans.__("CUDA C++ is not checked: %1", error));
   registry.addLanguage({ name: "PTX", displayName: trans.__("PTX"), mime: PTX_MIME, extensions: ["ptx"],
                          load: async () => (await loadPtx()).ptx(problem) });
   registry.addLanguage({ name: "CUDA C++", displayName: trans.__("CUDA C++"), mime: CUDA_MIME, extensions: ["cu", "cuh"],
@@ -40,28 +43,40 @@ class PtxCompletions implements ICompletionProvider {
   readonly rank = 1200;
   readonly renderer = null;
 
+  constructor(private readonly problem: (error: unknown) => void) {}
+
   async isApplicable(context: ICompletionContext): Promise<boolean> {
-    return context.editor?.model.mimeType === PTX_MIME;
+    const model = context.editor?.model;
+    return model?.mimeType === PTX_MIME || isPython(model);
   }
 
-  async fetch(request: CompletionHandler.IRequest): Promise<CompletionHandler.ICompletionItemsReply> {
-    const { complete, isa } = await loadPtx();
-    const start = request.text.lastIndexOf("\n", request.offset - 1) + 1, end = request.text.indexOf("\n", request.offset);
-    const line = request.text.slice(start, end < 0 ? undefined : end);
-    const found = complete(isa, line, request.offset - start);
-    if (!found) return { start: request.offset, end: request.offset, items: [] };
-    const items = found.offers.map(({ label, kind, detail }) => ({ label, insertText: label, type: kind, documentation: detail }));
-    return { start: start + found.from, end: start + found.to, items };
+  async fetch(request: CompletionHandler.IRequest, context: ICompletionContext): Promise<CompletionHandler.ICompletionItemsReply> {
+    const python = context.editor?.model.mimeType !== PTX_MIME, none = { start: request.offset, end: request.offset, items: [] };
+    try {
+      const found = await complete(python ? request.text : ptxOf(request.text), request.offset, python);
+      if (!found) return none;
+      const items = found.offers.map(({ text, kind, detail }) => ({ label: text, insertText: text, type: kind, documentation: detail }));
+      return { start: found.start, end: found.end, items };
+    } catch (error) {
+      this.problem(error);
+      return none;
+    }
   }
 
-  shouldShowContinuousHint(visible: boolean, changed: { sourceChange?: { insert?: unknown }[] }): boolean {
+  shouldShowContinuousHint(visible: boolean, changed: { sourceChange?: { insert?: unknown }[] }, context?: ICompletionContext): boolean {
+    if (context?.editor?.model.mimeType !== PTX_MIME) return false;   // of Python, the notebook's own completion decides
     const typed = changed.sourceChange?.map(change => change.insert).find(insert => typeof insert === "string");
     return !visible && typeof typed === "string" && /[\w.%:]$/.test(typed);
   }
 }
 
-export function addCompletions(manager: ICompletionProviderManager): void {
-  manager.registerProvider(new PtxCompletions());
+/** Whether an editor has Python in which there may be PTX. */
+function isPython(model: CodeEditor.IModel | undefined): boolean {
+  return Boolean(model?.mimeType.includes("python")) && mayHavePtx(model?.sharedModel.getSource() ?? "");
+}
+
+export function addCompletions(manager: ICompletionProviderManager, trans: TranslationBundle): void {
+  manager.registerProvider(new PtxCompletions(once(error => trans.__("PTX is not completed: %1", error))));
 }
 
 /** Give `%%ptx` and `%%cuda` cells their language, whenever the notebook gives them its own. */

@@ -1,4 +1,4 @@
-// The modules that webpack.config.cjs names: the renderer's, and the table of the instruction set; and pictures.
+// The modules that webpack.config.cjs names: the renderer's, and the words of the instruction set; and pictures.
 
 declare module "pyptx-renderer/renderer.js" {
   export interface Drawn {
@@ -29,6 +29,6 @@ declare module "pyptx-renderer/reports/report.js" {
 }
 
 declare module "pyptx-isa" {
-  const isa: import("./logic/ptx.js").Isa;
-  export default isa;
+  const words: import("./logic/tokens.js").Words;
+  export default words;
 }

@@ -3,36 +3,33 @@
 import { LanguageSupport, StreamLanguage } from "@codemirror/language";
 import { linter, type Diagnostic } from "@codemirror/lint";
 import { EditorView, hoverTooltip, type Tooltip } from "@codemirror/view";
-import isa from "pyptx-isa";
+import words from "pyptx-isa";
 import { h } from "pyptx-renderer/dom.js";
 
-import { check } from "./api.js";
+import { check, help } from "./api.js";
 import { ptxOf, targetOf } from "./logic/cells.js";
 import { squiggles } from "./logic/diagnostics.js";
-import { complete, hover, type Help } from "./logic/ptx.js";
-import { hoverPython } from "./logic/python.js";
+import { parts } from "./logic/help.js";
 import { ptxTokenizer } from "./logic/tokens.js";
 import { preferences } from "./preferences.js";
 
-export { complete, isa };
-
 const comments = { commentTokens: { line: "//", block: { open: "/*", close: "*/" } } };
 
-function bubble(help: Help): HTMLElement {
-  return h("div.pyptx-help", {}, h("b", {}, help.title), ...help.lines.map(line => h("p", {}, line)),
-           help.code.length ? h("pre", {}, help.code.join("\n")) : null);
+function bubble(markdown: string): HTMLElement {
+  return h("div.pyptx-help", {}, ...parts(markdown).map(part => ("code" in part ? h("pre", {}, part.code) : h("p", {}, ...part.pieces.map(({ text, code, href }) =>
+    (href ? h("a", { href, target: "_blank", rel: "noopener" }, text) : code ? h("code", {}, text) : text))))));
 }
 
-const help = hoverTooltip((view, position): Tooltip | null => {
-  const line = view.state.doc.lineAt(position);
-  const found = hover(isa, line.text, position - line.from);
-  return found && { pos: line.from + found.from, end: line.from + found.to, above: true, create: () => ({ dom: bubble(found) }) };
-});
-
-/** Help for `ptx.inst` in Python. */
-export function pythonHelp(view: EditorView, position: number): Tooltip | null {
-  const line = view.state.doc.lineAt(position), found = hoverPython(isa, line.text, position - line.from);
-  return found && { pos: line.from + found.from, end: line.from + found.to, above: true, create: () => ({ dom: bubble(found) }) };
+/** Help for the word at a position, from the server; problem: called if it does not answer. */
+export async function helpAt(view: EditorView, position: number, python: boolean, problem: (error: unknown) => void): Promise<Tooltip | null> {
+  const source = view.state.doc.toString();
+  try {
+    const found = await help(python ? source : ptxOf(source), position, python);
+    return found && { pos: found.start, end: found.end, above: true, create: () => ({ dom: bubble(found.text) }) };
+  } catch (error) {
+    problem(error);
+    return null;
+  }
 }
 
 /** problem: called once if the server cannot check. */
@@ -50,6 +47,7 @@ function findings(problem: (error: unknown) => void) {
 }
 
 export function ptx(problem: (error: unknown) => void): LanguageSupport {
-  const language = StreamLanguage.define({ name: "ptx", ...ptxTokenizer(isa), languageData: comments });
-  return new LanguageSupport(language, [help, linter(findings(problem), { delay: preferences.diagnosticsDelay })]);
+  const language = StreamLanguage.define({ name: "ptx", ...ptxTokenizer(words), languageData: comments });
+  const hover = hoverTooltip((view, position) => helpAt(view, position, false, problem));
+  return new LanguageSupport(language, [hover, linter(findings(problem), { delay: preferences.diagnosticsDelay })]);
 }

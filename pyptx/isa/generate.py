@@ -1,14 +1,12 @@
 """Generate the stubs and `isa.json` from the ISA table: `python -m pyptx.isa.generate`.
 
 The stubs in `pyptx/ptx` declare the names of `ptx`, the modifiers of `ptx.inst.<opcode>` and the special registers, for
-type checkers and editors; see `stubs`. `pyptx/isa/isa.json` contains, for the JupyterLab extension:
+type checkers and editors; see `stubs`. `pyptx/isa/isa.json` contains the words that the JupyterLab extension highlights:
 
-    opcodes      opcode -> {"doc": summary, "syntax": [syntax line of each form], "needs": [needs of each form],
-                 "choices": [slot -> dotted choices, of each form]}
-    modifiers    all modifiers, with their dots
-    types        type names
-    registers    special register -> summary
-    directives   directive -> summary
+    opcodes      names
+    types        with their dots
+    registers    special registers; <n> stands for a number
+    directives   with their dots, without those that are modifiers, too
 """
 
 from __future__ import annotations
@@ -17,12 +15,13 @@ import json
 from pathlib import Path
 
 from pyptx import isa
-from pyptx.isa import Form, Op, _types, directives, registers
+from pyptx.isa import _types, directives, registers
 from pyptx.isa.stubs import instruction_stub, namespace_stub, special_stub
 
 __all__ = ["PATH", "files", "main", "text"]
 
 PATH = Path(__file__).with_name("isa.json")
+_SPACES = (".shared", ".global", ".const", ".local", ".param")
 STUBS = Path(__file__).parents[1] / "ptx"
 
 
@@ -34,40 +33,9 @@ def files() -> dict[Path, str]:
 
 def text() -> str:
     """Return the content of isa.json."""
-    opcodes = {}
-    modifiers: set[str] = set()
-    for opcode in sorted(isa.OPS):
-        op = isa.OPS[opcode]
-        opcodes[opcode] = {"doc": _summary(op), "syntax": [form.syntax for form in op.forms],
-                           "needs": [" | ".join(n.text for n in form.needs) for form in op.forms],
-                           "choices": [_choices(form) for form in op.forms]}
-        modifiers.update(_modifiers(op))
-    data = {"opcodes": opcodes, "modifiers": sorted(modifiers), "types": sorted(_types.DECLARABLE),
-            "registers": {name: row.summary for name, row in registers.SPECIAL.items()},
-            "directives": directives.SUMMARIES}
-    return json.dumps(data, separators=(",", ":"), sort_keys=False) + "\n"
-
-
-def _summary(op: Op) -> str:
-    return " ".join(dict.fromkeys(form.op.summary for form in op.forms))
-
-
-def _modifiers(op: Op) -> set[str]:
-    """Return all modifiers of an opcode, with their dots."""
-    found: set[str] = set()
-    for form in op.forms:
-        for word in form.words:
-            if word.slot is None:
-                found.add(word.text)
-            else:
-                found.update(f".{word.before}{choice}{word.after}" for choice in form.slots[word.slot].choices)
-    return found
-
-
-def _choices(form: Form) -> dict[str, str]:
-    """Return the choices of each slot, {"rnd": ".rn .rz"}; for a slot inside a word, the whole words."""
-    return {word.slot: " ".join(f".{word.before}{choice}{word.after}" for choice in form.slots[word.slot].choices)
-            for word in form.words if word.slot is not None}
+    data = {"opcodes": sorted(isa.OPS), "types": sorted(_types.TYPE_WORDS), "registers": list(registers.SPECIAL),
+            "directives": [word for word in directives.SUMMARIES if word not in _SPACES]}
+    return json.dumps(data, separators=(",", ":")) + "\n"
 
 
 def main() -> None:

@@ -1,7 +1,9 @@
-"""The Jupyter server extension: checks PTX and CUDA C++, lists versions, returns views of versions and files, without a kernel.
+"""The Jupyter server extension: checks PTX and CUDA C++, completes and explains PTX, lists versions, returns views of versions and files, without a kernel.
 
 Requests below `pyptx/` are answered with JSON, or with status 4xx and `{"message": text}`:
     POST check      {"text", "target"?}                    {"diagnostics": [...]} of PTX
+    POST complete   {"text", "offset", "python"}           {"found": {"start", "end", "offers"} or null}
+    POST help       {"text", "offset", "python"}           {"found": {"start", "end", "text": Markdown} or null}
     POST check-cuda {"text", "path"?}                      {"diagnostics": [...]} of a .cu file, or a %%cuda cell of a notebook
     GET  kernels    ?notebook=FILE.ipynb                   {"kernels": [...]}, all without a notebook
     GET  view       ?version=REF or ?path=FILE             {"view": the view's JSON}
@@ -29,6 +31,7 @@ from pyptx.errors import InputError, OptionError, PtxError
 from pyptx.jupyter import panel
 from pyptx.jupyter.cuda_checks import CudaText, check_cuda, read_cell
 from pyptx.jupyter.file_views import view_file
+from pyptx.jupyter.language_requests import complete_text, help_at
 from pyptx.language.diagnostics import MAX_CHARACTERS, find_diagnostics
 from pyptx.views import LinkedView
 from pyptx.workbench.comparing import diff
@@ -68,6 +71,33 @@ class Check(Handler):
         if len(text) > MAX_TEXT:
             return self.refuse(f"{len(text)} characters; at most {MAX_TEXT} are checked while typing")
         await self.reply(lambda: {"diagnostics": diagnostics(text, target)})
+
+
+class AtOffset(Handler):
+    """A request about an offset of a text."""
+
+    find: staticmethod
+
+    @web.authenticated
+    @authorized(action="read")
+    async def post(self) -> None:
+        body = self.get_json_body() or {}
+        text, offset, python = body.get("text"), body.get("offset"), body.get("python", False)
+        if not isinstance(text, str) or not isinstance(offset, int) or not isinstance(python, bool):
+            return self.refuse(
+                'expected {"text": PTX or Python, "offset": in UTF-16 units, "python": whether it is Python}'
+            )
+        if len(text) > MAX_TEXT:
+            return self.refuse(f"{len(text)} characters; at most {MAX_TEXT} are read while typing")
+        await self.reply(lambda: {"found": self.find(text, offset, python=python)})
+
+
+class Complete(AtOffset):
+    find = staticmethod(complete_text)
+
+
+class Help(AtOffset):
+    find = staticmethod(help_at)
 
 
 class CheckCuda(Handler):
@@ -192,6 +222,8 @@ def _load_jupyter_server_extension(server_app: Any) -> None:
     base = server_app.web_app.settings["base_url"]
     handlers = {
         "check": Check,
+        "complete": Complete,
+        "help": Help,
         "check-cuda": CheckCuda,
         "kernels": Kernels,
         "view": View,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from pyptx.language.completion import Completion, complete
 from pyptx.language.hover import Hover, hover
 from pyptx.language.python.instructions import Chain, find_chains, hover_chain
 from pyptx.language.python.strings import find_strings
@@ -57,3 +58,11 @@ class Source:
         region, inner = found
         shown = hover(region.document, region.index, inner)
         return None if shown is None else Hover(*region.outer(shown.start, shown.end), shown.text)
+
+    def complete(self, offset: int) -> Completion | None:
+        """Return what may stand at an offset, which replaces the text from an offset in this text."""
+        if (found := self.at(offset)) is None:
+            return None
+        region, inner = found
+        offered = complete(region.document, region.index, inner)
+        return None if offered is None else Completion(region.outer(offered.start, inner)[0], offered.offers)

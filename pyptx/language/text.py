@@ -119,6 +119,17 @@ class Document:
             column = len(content)
         return start + min(column, len(content))
 
+    def offset_of_units(self, units: int) -> int:
+        """Return the offset of a number of UTF-16 units from the start, as JavaScript counts, clamped to the text."""
+        if self.text.isascii():
+            return min(max(units, 0), len(self.text))
+        return len(self.text.encode("utf-16-le", "surrogatepass")[: 2 * max(units, 0)].decode("utf-16-le", "ignore"))
+
+    def units_of_offset(self, offset: int) -> int:
+        """Return the number of UTF-16 units before an offset."""
+        before = self.text[:offset]
+        return offset if before.isascii() else len(before.encode("utf-16-le", "surrogatepass")) // 2
+
 
 def apply(text: str, edits: list[TextEdit]) -> str:
     """Return the text with the edits, which do not overlap."""

@@ -289,6 +289,41 @@ def test_tab_completes_ptx_from_the_table(lab):
     assert ".mma_async" in offered
     lab.shot("8-ptx-completion")
     lab.keys(Keys.ESCAPE)
+    lab.js("""
+        const editor = jupyterapp.shell.currentWidget.content.editor, text = editor.model.sharedModel;
+        const at = text.getSource().indexOf('    ret;');
+        text.updateSource(at, at, '    mov.u32 %r\\n');
+        editor.setCursorPosition({line: editor.getPositionAt(at).line, column: 14})""")
+    lab.command("completer:invoke-file")
+    lab.wait("return document.querySelector('.jp-Completer:not(.lm-mod-hidden)')?.innerText.includes('%r2')")
+    lab.keys(Keys.ESCAPE)
+
+
+def test_ptx_in_a_string_of_a_python_cell_is_completed_and_explained(lab):
+    program = PTX.replace("mov.u32 %r1, %tid.x;", "mov.u32 %r1, %tid.x; ad")
+    lab.write("strings.ipynb", f"text = '''{program}'''")
+    lab.open("strings.ipynb")
+    lab.wait("return document.querySelector('.jp-CodeCell .cm-line')")
+    lab.wait("return jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+    line = program[: program.index("; ad")].count("\n")
+    lab.js(
+        "const {content} = jupyterapp.shell.currentWidget; content.mode = 'edit'; const {editor} = content.activeCell; "
+        "editor.focus(); editor.setCursorPosition({line: arguments[0], column: arguments[1]})",
+        line,
+        len(program.split("\n")[line]),
+    )
+    lab.command("completer:invoke-notebook")
+    lab.wait("return document.querySelector('.jp-Completer:not(.lm-mod-hidden)')?.innerText.includes('addc')")
+    lab.shot("84-completion-in-string")
+    lab.keys(Keys.ESCAPE)
+    lab.hover(
+        lab.js(
+            "return [...document.querySelectorAll('.jp-CodeCell .cm-line span')].find(s => s.innerText.trim() === 'ret;')"
+        )
+    )
+    lab.wait("return document.querySelector('.pyptx-help')?.innerText.startsWith('ret')")
+    lab.shot("85-help-in-string")
+    assert lab.complaints == []
 
 
 def test_a_cubin_opens_as_a_view(lab):

@@ -9,6 +9,7 @@ from pyptx import Tile, history, kernel, load, ptx, reg
 from pyptx.errors import InputError
 from pyptx.jupyter import panel, server
 from pyptx.jupyter.file_views import FileError, view_file
+from pyptx.jupyter.language_requests import complete_text, help_at
 from pyptx.types import f32
 
 HEAD = ".version 8.5\n.target sm_90a\n.address_size 64\n"
@@ -51,6 +52,22 @@ def test_ptx_is_checked_with_lines_and_columns():
     assert (found["severity"], found["line"]) == ("error", 10)
     assert ONE.split("\n")[9][found["column"] : found["end_column"]].strip()
     assert server.diagnostics(ONE, "sm_1")[0]["severity"] == "error"
+
+
+def test_completion_and_help_count_utf16_units():
+    text = ONE.replace("mov.u32", "/* 𝔸 */ mov.u")
+    at = len(text[: text.index("mov.u") + 5].encode("utf-16-le")) // 2
+    found = complete_text(text, at)
+    assert found is not None and (found["start"], found["end"]) == (at - 2, at)
+    assert ".u32" in [offer["text"] for offer in found["offers"]]
+    about = help_at(text, at - 4)
+    assert about is not None and (about["start"], about["end"]) == (at - 5, at) and "mov" in about["text"]
+    python = f"# 𝔸\nTEXT = '''{text}'''\n"
+    shifted = at + len("# 𝔸\nTEXT = '''".encode("utf-16-le")) // 2
+    inside = complete_text(python, shifted, python=True)
+    assert inside is not None and inside["start"] == shifted - 2
+    assert complete_text(python, 3, python=True) is None and help_at(text, 0) is not None
+    assert help_at("", 5) is None
 
 
 def test_the_panel_lists_versions_newest_first_and_of_one_notebook(versions):

@@ -41,3 +41,8 @@ export function targetOf(source) {
 export function isKernelCell(source) {
   return MAGIC.exec(source)?.[1] === "ptxkernel";
 }
+
+/** Whether a Python cell may contain PTX, in a string or as instructions. @param {string} source */
+export function mayHavePtx(source) {
+  return /\.version\b|\bptx\s*\.\s*(?:raw|inst)\b/.test(source);
+}

@@ -1,25 +1,25 @@
 // Splits lines of PTX and SASS into words for highlighting. A tokenizer keeps what the next line needs in its state.
 
 /**
+ * Words of pyptx/isa/isa.json.
+ * @typedef {{opcodes: string[], types: string[], registers: string[], directives: string[]}} Words
  * What CodeMirror's StringStream offers of use here.
  * @typedef {{match(pattern: RegExp): any, next(): string | void, skipToEnd(): void, sol(): boolean, eatSpace(): boolean, peek(): string | void | undefined}} Stream
  * @typedef {{comment: boolean, start: boolean}} State
  */
 
-const TYPE = /^\.(?:[busf](?:8|16|32|64|128)(?:x[24])?|bf16(?:x2)?|tf32|e\dm\d(?:x[24])?|ue\dm\d(?:x\d)?|s2f6(?:x2)?|pred)\b/;
-
 /** Each rule: what it is called in CodeMirror, its pattern. Tried in order. @type {[string, RegExp][]} */
 const PTX = [
   ["string", /^"(?:\\.|[^"\\])*"?/],
-  ["atom", TYPE],
   ["number", /^(?:0[fF][\da-fA-F]{8}|0[dD][\da-fA-F]{16}|0[xX][\da-fA-F]+U?|0[bB][01]+U?|\d+\.\d*(?:[eE][+-]?\d+)?|\d+(?:[eE][+-]?\d+)?U?)\b/],
   ["meta", /^@!?%?[\w$]+/],
   ["labelName", /^[A-Za-z_$][\w$]*(?=\s*:(?!:))/],
 ];
 
-/** @param {import("./ptx.js").Isa} isa */
-export function ptxTokenizer(isa) {
-  const special = (/** @type {string} */ word) => Object.hasOwn(isa.registers, word) || Object.hasOwn(isa.registers, word.replace(/\d+$/, "<n>"));
+/** @param {Words} words */
+export function ptxTokenizer(words) {
+  const [opcodes, types, registers, directives] = [words.opcodes, words.types, words.registers, words.directives].map(list => new Set(list));
+  const special = (/** @type {string} */ word) => registers.has(word) || registers.has(word.replace(/\d+$/, "<n>"));
   const tokenizer = {
     /** @returns {State} */
     startState: () => ({ comment: false, start: true }),
@@ -45,16 +45,14 @@ export function ptxTokenizer(isa) {
       }
       const text = Array.isArray(word) ? word[0] : String(word);
       if (text.startsWith("%")) return special(text) ? "variableName.standard" : "variableName";
-      if (text.startsWith(".")) { const opens = state.start; state.start = false; return opens || DIRECTIVE.test(text) ? "definitionKeyword" : "attributeName"; }
-      const opcode = state.start && Object.hasOwn(isa.opcodes, text);
+      if (text.startsWith(".")) { const opens = state.start; state.start = false; return types.has(text) ? "atom" : opens || directives.has(text) ? "definitionKeyword" : "attributeName"; }
+      const opcode = state.start && opcodes.has(text);
       state.start = false;
       return opcode ? "keyword" : text === "WARP_SZ" ? "atom" : "name";
     },
   };
   return tokenizer;
 }
-
-const DIRECTIVE = /^\.(?:entry|func|reg|visible|extern|weak|common|align|maxntid|reqntid|minnctapersm|maxnctapersm|maxnreg|reqnctapercluster|explicitcluster|maxclusterrank|noreturn|pragma|loc|file|section|alias|version|target|address_size|callprototype|calltargets|branchtargets)$/;
 
 /** @type {[string, RegExp][]} */
 const SASS = [
