@@ -42,7 +42,7 @@ class _Reader:
         at = 0
         while at < len(self.tokens):
             at = self._statement(at)
-        return Index(self.module, self.scopes, self._resolve(), self.opcodes)
+        return Index(self.module, self.scopes, self.opcodes, self._resolve)
 
     def _resolve(self) -> list[Occurrence]:
         found = []

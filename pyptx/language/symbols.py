@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -92,12 +92,21 @@ class Occurrence(NamedTuple):
 
 @dataclass
 class Index:
-    """All symbols and occurrences of a document, in source order."""
+    """All symbols and occurrences of a document, in source order.
+
+    Attributes:
+        opcodes: offset of an opcode -> opcode and modifiers.
+        resolve: returns the occurrences; called on first use, because completion does not need them.
+    """
 
     module: Scope
     scopes: list[Scope]
-    occurrences: list[Occurrence]
-    opcodes: dict[int, tuple[str, ...]]  # offset of an opcode -> opcode and modifiers
+    opcodes: dict[int, tuple[str, ...]]
+    resolve: Callable[[], list[Occurrence]]
+
+    @cached_property
+    def occurrences(self) -> list[Occurrence]:
+        return self.resolve()
 
     @cached_property
     def _starts(self) -> list[int]:

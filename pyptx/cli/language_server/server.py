@@ -97,7 +97,7 @@ class PtxServer(LanguageServer):
             if uri in self._read:
                 await asyncio.sleep(PAUSE_SECONDS)
                 self._require(uri, source)
-            await self.run(source, lambda: [region.index for region in source.regions])
+            await self.run(source, lambda: [region.index.occurrences for region in source.regions])
             self._require(uri, source)
         if self.is_open(uri):
             self._read[uri] = source
