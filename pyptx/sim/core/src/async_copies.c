@@ -18,6 +18,11 @@ static void land_small(Ctx *x, Async *a) {
     (void)x;
     move_small((const Small *)a->data, a->lanes, (u32)a->p[0]);
 }
+static V32 own_offsets(const Ctx *x, const Small *s) {                   // of the destinations of all lanes
+    V32 offsets;
+    for (u32 i = 0; i < LANES; i++) offsets[i] = (u32)(s->to[i] - x->cta->smem);
+    return offsets;
+}
 static void sanitizer_small(Ctx *x, const Op *o, const Small *s, u32 m, u32 size) {
     for (u32 k = m; k; k &= k - 1) {
         u32 i = (u32)__builtin_ctz(k);
@@ -30,6 +35,7 @@ static void sanitizer_small(Ctx *x, const Op *o, const Small *s, u32 m, u32 size
 static void f_cp_async(Ctx *x, const Op *o, u32 m) {
     u32 size = 1u << (o->mod & 15), generic = o->mod & ACCESS_SIGNED ? ADDRESS_GENERIC : 0, whole = 0, skip = o->e == NONE ? 0 : PRED(x, o->e) ^ (o->aux2 & 1 ? ALL : 0);
     Small s;
+    Access t;
     if (!m) return;
     for (u32 k = m; k; k &= k - 1) {
         u32 i = (u32)__builtin_ctz(k), n = o->c == NONE ? size : ((const u32 *)R(x, o->c))[i];
@@ -41,7 +47,6 @@ static void f_cp_async(Ctx *x, const Op *o, u32 m) {
         else if (s.bytes[i] && !(s.from[i] = global_place(x, i, lane_address(x, o, i), s.bytes[i], size, 0))) return;
     }
     if (whole) {
-        Access t;
         if (!resolve(x, o, whole, &t, 0)) return;
         account(x, o, whole, &t);
         for (u32 k = whole; k; k &= k - 1) {
@@ -49,7 +54,7 @@ static void f_cp_async(Ctx *x, const Op *o, u32 m) {
             if (!(s.from[i] = t.space == SPACE_MIXED ? lane_host(x, o, &t, i, 0) : host_of_lane(&t, i))) return;
         }
     }
-    if (UNLIKELY(x->sanitizer != 0)) sanitizer_small(x, o, &s, m, size);
+    if (UNLIKELY(x->sanitizer != 0) && !(whole == ALL && t.space == SPACE_GLOBAL && sanitizer_cp_async(x, t.pattern, t.lo, own_offsets(x, &s), size))) sanitizer_small(x, o, &s, m, size);
     if (x->schedule == SCHEDULE_EAGER) {
         x->async_operations[o->instr] += (u32)__builtin_popcount(m);
         move_small(&s, m, size);

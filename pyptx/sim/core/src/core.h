@@ -245,6 +245,7 @@ double widen(u64 bits, u32 format);
 void arrive_barrier(Ctx *x, const Op *o, u32 m);                         // cta_barrier.c
 void recheck_barriers(Ctx *x, Cta *cta);
 const char *core_op_name(u32 code);                                      // operations.c
+u32 core_op_code(const char *name);                                      // NONE: there is none
 u32 run_warp(Ctx *x, Warp *w, u64 quantum);                              // warp.c
 void spawn(Warp *w, u32 pc, u32 mask, i32 join, i32 frame);
 void settle_joins(Warp *w);

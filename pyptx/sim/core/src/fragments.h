@@ -13,6 +13,9 @@ void gather_fragment(Ctx *x, const u32 *rows, u32 registers, u32 format, const u
 // integers, and back.
 void load_accumulator(Ctx *x, const u32 *rows, u32 n, u32 format, float *out);
 void store_accumulator(Ctx *x, const u32 *rows, u32 n, u32 format, const float *in);
+// The same as [n][16].
+void load_accumulator_across(Ctx *x, const u32 *rows, u32 n, u32 format, float *out);
+void store_accumulator_across(Ctx *x, const u32 *rows, u32 n, u32 format, const float *in);
 // Sparse A: `stored` [m][k / 2] as dense [m][k]; the table holds the lane and shift (lane | shift << 8) of each chunk of
 // each row in the metadata register `row`.
 void expand_sparse(float *out, const float *stored, u32 m, u32 k, const u32 *row, const u32 *table, u32 chunks);

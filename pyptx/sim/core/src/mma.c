@@ -59,6 +59,55 @@ void store_accumulator(Ctx *x, const u32 *rows, u32 n, u32 format, const float *
         }
 }
 
+// The four columns 2t (or 2t + 1) of a register of the accumulator, of eight rows each: column[t][g] = row[4g + t].
+static inline void columns_of(const float *row, F8 *column) {
+    F8 v[4], near, far;
+    memcpy(v, row, sizeof v);
+    for (int t = 0; t < 4; t += 2) {
+        near = t ? __builtin_shufflevector(v[0], v[1], 2, 6, 10, 14, 3, 7, 11, 15) : __builtin_shufflevector(v[0], v[1], 0, 4, 8, 12, 1, 5, 9, 13);
+        far = t ? __builtin_shufflevector(v[2], v[3], 2, 6, 10, 14, 3, 7, 11, 15) : __builtin_shufflevector(v[2], v[3], 0, 4, 8, 12, 1, 5, 9, 13);
+        column[t] = __builtin_shufflevector(near, far, 0, 1, 2, 3, 8, 9, 10, 11);
+        column[t + 1] = __builtin_shufflevector(near, far, 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+static inline void from_columns(const F8 *c, float *row) {
+    F8 v[4];
+    for (int h = 0; h < 4; h += 2) {
+        F8 left = h ? __builtin_shufflevector(c[0], c[1], 4, 12, 5, 13, 6, 14, 7, 15) : __builtin_shufflevector(c[0], c[1], 0, 8, 1, 9, 2, 10, 3, 11);
+        F8 right = h ? __builtin_shufflevector(c[2], c[3], 4, 12, 5, 13, 6, 14, 7, 15) : __builtin_shufflevector(c[2], c[3], 0, 8, 1, 9, 2, 10, 3, 11);
+        v[h] = __builtin_shufflevector(left, right, 0, 1, 8, 9, 2, 3, 10, 11);
+        v[h + 1] = __builtin_shufflevector(left, right, 4, 5, 12, 13, 6, 7, 14, 15);
+    }
+    memcpy(row, v, sizeof v);
+}
+
+void load_accumulator_across(Ctx *x, const u32 *rows, u32 n, u32 format, float *out) {
+    float planes[2 * LANES];
+    F8 column[4];
+    for (u32 j = 0; j < n / 8; j++)
+        for (u32 half = 0; half < 2; half++) {
+            if (format == E_F16) decode_row(planes, (const u32 *)R(x, rows[2 * j + half]), E_F16);
+            for (u32 odd = 0; odd < 2; odd++) {
+                columns_of(format == E_F16 ? planes + odd * LANES : (const float *)R(x, rows[4 * j + 2 * half + odd]), column);
+                for (u32 t = 0; t < 4; t++) *(F8 *)(out + (8 * j + 2 * t + odd) * 16 + 8 * half) = column[t];
+            }
+        }
+}
+void store_accumulator_across(Ctx *x, const u32 *rows, u32 n, u32 format, const float *in) {
+    float planes[2 * LANES];
+    F8 column[4];
+    for (u32 j = 0; j < n / 8; j++)
+        for (u32 half = 0; half < 2; half++) {
+            for (u32 odd = 0; odd < 2; odd++) {
+                for (u32 t = 0; t < 4; t++) column[t] = *(const F8 *)(in + (8 * j + 2 * t + odd) * 16 + 8 * half);
+                from_columns(column, format == E_F16 ? planes + odd * LANES : (float *)R(x, rows[4 * j + 2 * half + odd]));
+            }
+            if (format != E_F16) continue;
+            u32 *d = (u32 *)R(x, rows[2 * j + half]);
+            for (u32 i = 0; i < LANES; i++) d[i] = encode_f16(planes[i]) | encode_f16(planes[LANES + i]) << 16;
+        }
+}
+
 void expand_sparse(float *out, const float *stored, u32 m, u32 k, const u32 *row, const u32 *table, u32 chunks) {
     u32 per = k / chunks, half = k / 2;                                  // columns of a chunk: 2 tf32, 4, 8 of 4 bits
     memset(out, 0, 4 * m * k);

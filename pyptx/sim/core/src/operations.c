@@ -29,6 +29,13 @@ const char *core_op_name(u32 code) {
     return 0;
 }
 
+u32 core_op_code(const char *name) {
+    u32 code = 0;
+    for (u32 t = 0; t < sizeof tables / sizeof *tables; t++)
+        for (const Entry *e = tables[t]; e->name; e++, code++) if (!strcmp(e->name, name)) return code;
+    return NONE;
+}
+
 static Handler handlers[1024];
 __attribute__((constructor)) static void fill_handlers(void) {
     u32 n = 0;

@@ -299,8 +299,8 @@ static void sanitizer_cp(Ctx *x, u32 shape, u32 lane, u32 address, const Tile *t
             for (u32 c = 0; c < cp_shapes[shape].chunks; c++) {
                 const u8 *from = tile_chunk(x, ctas[k], t, row, c);
                 if (!from) return;
-                sanitizer_shared(x, &reads, ctas[k], (u64)(from - ctas[k]->smem), 16);
-                if (!t->phase) sanitizer_chunk(x, &reads, ctas[k], (u64)(from - ctas[k]->smem), t->wide ? SWIZZLE_ATOM_32 : t->chunks);
+                u32 at = (u32)(from - ctas[k]->smem);
+                sanitizer_chunks(x, &reads, ctas[k], &at, 1, 16, t->phase ? 0 : t->wide ? SWIZZLE_ATOM_32 : t->chunks);
             }
             for (u32 copy = 0; copy < cp_shapes[shape].copies; copy++) seen |= 1u << (tmem_lane(address) + cp_lane(shape, row, copy)) / 16;
             if (row + 1 < cp_shapes[shape].rows) continue;

@@ -2,6 +2,7 @@
 // until then the accumulators are poisoned. Those of a warp complete in the order of issue.
 #include "sanitizer/sanitizer.h"
 #include "fragments.h"
+#include "half_vectors.h"
 #include "matrix_descriptor.h"
 
 // The description that Op.aux points to in the pool, followed by the registers of D. `a` is the table of A's fragment and its
@@ -16,42 +17,80 @@ typedef struct {
 
 enum { PART = 64 };                                                      // columns of a tile, which stays in the L1 cache
 
-// The product, for the registers of the warp that x->base[0] points to.
+static void transpose(float *out, const float *in, u32 rows, u32 columns) {      // multiples of 8
+    for (u32 r = 0; r < rows; r += 8)
+        for (u32 c = 0; c < columns; c += 8) {
+            F8 v[8];
+            for (u32 i = 0; i < 8; i++) v[i] = *(const F8 *)(in + (r + i) * columns + c);
+            transpose8(out + c * rows + r, rows, v);
+        }
+}
+
+// A of the warp as [16][k], of which `stored` columns in lines of `width` elements or words are in memory. 0: a fault was raised.
+static int read_left(Ctx *x, const Cta *cta, const Wgmma *q, u32 warp, u64 descriptor, float *a, u32 stored, u32 width) {
+    if (q->na > 1) gather_fragment(x, q->a, q->na, q->p.a, x->pool + q->table_a, 16 * width, a);
+    else {
+        Tile left = wgmma_tile(descriptor, q->mn_a);
+        if (!read_tile(x, cta, &left, q->p.a, warp % 4 * 16, 16, stored, 0, a, width)) return 0;
+    }
+    if (q->metadata != NONE) {
+        float dense[MAX_TILE];
+        expand_sparse(dense, a, 16, q->p.k, (const u32 *)R(x, q->metadata), x->pool + q->metadata_table, q->chunks);
+        memcpy(a, dense, 4 * 16 * q->p.k);
+    }
+    if (q->negate) for (u32 i = 0; i < 16 * q->p.k; i++) a[i] = -a[i];
+    return 1;
+}
+
+// The product, for the registers of the warp that x->base[0] points to. A K-major B is contiguous along k, so D is computed across,
+// as B * A: then the small A is transposed instead of B. The sums are the same.
 static void multiply_warp(Ctx *x, const Cta *cta, const Wgmma *q, u32 warp, u64 desc_a, u64 desc_b, int keep) {
     float a[MAX_TILE], b[PART * MAX_K / 4], d[16 * PART];
     Product p = q->p;
     if (x->tensor_cores && p.fraction) p.flags |= P_HARDWARE;
     u32 n = p.n, stored = q->metadata == NONE ? p.k : p.k / 2, bits = p.a == E_B1, width = bits ? p.k / 32 : stored;
+    int across = !q->mn_b && !bits && !(p.flags & P_HARDWARE);
     Tile right = wgmma_tile(desc_b, q->mn_b);
-    if (q->na > 1) gather_fragment(x, q->a, q->na, p.a, x->pool + q->table_a, 16 * width, a);
-    else {
-        Tile left = wgmma_tile(desc_a, q->mn_a);
-        if (!read_tile(x, cta, &left, p.a, warp % 4 * 16, 16, stored, 0, a, width)) return;
+    if (!read_left(x, cta, q, warp, desc_a, a, stored, width)) return;
+    if (across) {
+        float lines[MAX_TILE];
+        transpose(lines, a, 16, p.k);
+        memcpy(a, lines, 4 * 16 * p.k);
+        p.n = 16;
     }
-    if (q->metadata != NONE) {
-        float dense[MAX_TILE];
-        expand_sparse(dense, a, 16, p.k, (const u32 *)R(x, q->metadata), x->pool + q->metadata_table, q->chunks);
-        memcpy(a, dense, 4 * 16 * p.k);
-    }
-    if (q->negate) for (u32 i = 0; i < 16 * p.k; i++) a[i] = -a[i];
     for (u32 first = 0; first < n; first += PART) {
-        p.n = n - first < PART ? n - first : PART;
+        u32 part = n - first < PART ? n - first : PART;
         const u32 *registers = q->registers + first * q->nd / n;
-        if (!read_tile(x, cta, &right, p.b, first, p.n, p.k, !bits, b, bits ? width : p.n)) return;
-        if (keep) load_accumulator(x, registers, p.n, p.d, d);
-        else memset(d, 0, 4 * 16 * p.n);
+        if (!read_tile(x, cta, &right, p.b, first, part, p.k, !bits && !across, b, bits ? width : across ? p.k : part)) return;
+        if (!keep) memset(d, 0, 4 * 16 * part);
+        else if (across) load_accumulator_across(x, registers, part, p.d, d);
+        else load_accumulator(x, registers, part, p.d, d);
+        if (across) p.m = part; else p.n = part;
+        const float *left = across ? b : a, *over = across ? a : b;
         if (bits) multiply_bits(&p, (i32 *)d, p.n, (u32 *)a, (u32 *)b, width);
-        else if (p.d == E_S32) multiply_integers(&p, (i32 *)d, p.n, a, p.k, b, p.n);
-        else multiply(&p, d, p.n, a, p.k, b, p.n, 0, 0);
-        store_accumulator(x, registers, p.n, p.d, d);
+        else if (p.d == E_S32) multiply_integers(&p, (i32 *)d, p.n, left, p.k, over, p.n);
+        else multiply(&p, d, p.n, left, p.k, over, p.n, 0, 0);
+        if (across) store_accumulator_across(x, registers, part, p.d, d); else store_accumulator(x, registers, part, p.d, d);
     }
 }
 
+static u32 lowest(const Wgmma *q) {
+    u32 r = q->registers[0];
+    for (u32 i = 1; i < q->nd; i++) r = q->registers[i] < r ? q->registers[i] : r;
+    return r;
+}
+static u32 highest(const Wgmma *q) {
+    u32 r = q->registers[0];
+    for (u32 i = 1; i < q->nd; i++) r = q->registers[i] > r ? q->registers[i] : r;
+    return r;
+}
 // The accumulators of an operation in flight: their values when the first one of a chain was issued are in a->data.
 static int in_flight(const Ctx *x, const Wgmma *q) {
     for (const Async *a = x->cta->cluster->first; a; a = a->next) {
         if (a->track != TRACK_WGMMA || a->warp != x->warp) continue;
         const Wgmma *other = (const Wgmma *)(x->pool + x->ops[a->pc].aux);
+        if (other->registers[0] == q->registers[0]) return 1;            // as a rule, all are the same or none is
+        if (highest(other) < lowest(q) || highest(q) < lowest(other)) continue;
         for (u32 i = 0; i < other->nd; i++)
             for (u32 k = 0; k < q->nd; k++) if (other->registers[i] == q->registers[k]) return 1;
     }

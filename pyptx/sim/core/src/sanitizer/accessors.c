@@ -113,17 +113,31 @@ void sanitizer_shared(Ctx *x, Accessor *a, const Cta *cta, u64 offset, u64 bytes
 static inline u64 changed(u32 swizzle, u64 address) {
     return swizzle & SWIZZLE_ATOM_32 ? (address >> 7 & 3) << 5 : (address >> 7 & (swizzle - 1)) << 4;
 }
-void sanitizer_chunk(Ctx *x, Accessor *a, const Cta *cta, u64 offset, u32 swizzle) {
+// Report a chunk of a box that was written with another swizzle. Return 1 if all chunks of its record are written with this one.
+static int is_swizzled(Ctx *x, Accessor *a, Shadow *s, u64 offset, u32 swizzle) {
     Sanitizer *w = x->sanitizer;
-    Shadow *s = &a->c->shared[cta->rank];
-    if (w->full || !s->cells || offset >= s->bytes || s->cells[offset >> 4].write == SPLIT) return;
     u32 value = s->cells[offset >> 4].write, n = w->nfindings;
+    if (value == SPLIT) return 0;
     const Record *r = &w->records[value >> 6];
     u32 was = r->base;
-    if (!(r->flags & SEEN_BOX) || was == swizzle) return;
-    if ((was == 1 || swizzle == 1) && changed(was, x->smem_start + offset) == changed(swizzle, x->smem_start + offset)) return;    // a first row
+    if (!(r->flags & SEEN_BOX) || was == swizzle) return 1;
+    if ((was == 1 || swizzle == 1) && changed(was, x->smem_start + offset) == changed(swizzle, x->smem_start + offset)) return 0;  // a first row
     report_finding(x, FINDING_SWIZZLE, a, r, value & 63, s, offset);
     if (w->nfindings > n) { w->found[n].swizzle[0] = was; w->found[n].swizzle[1] = swizzle; }
+    return 0;
+}
+void sanitizer_chunks(Ctx *x, Accessor *a, const Cta *cta, const u32 *offset, u32 n, u32 bytes, u32 swizzle) {
+    Shadow *s = &a->c->shared[cta->rank];
+    if (cta != x->cta && a->lane < LANES) access_peer(x, a->p, cta->rank, a->lane);
+    if (UNLIKELY(x->sanitizer->full) || !s->cells) return;
+    int by_warp = cta == x->cta && bytes == 16 && s->readers;
+    for (u32 k = 0; k < n; k++) {
+        u32 at = offset[k];
+        if (UNLIKELY(at > s->bytes || s->bytes - at < 16)) continue;    // the fault is raised where it is read
+        if (by_warp) shadow_read_whole(x, a, s, at, 16); else shadow_touch(x, a, s, at, bytes);
+        u32 record = s->cells[at >> 4].write >> 6;
+        if (swizzle && record != a->box && is_swizzled(x, a, s, at, swizzle)) a->box = record;
+    }
 }
 void sanitizer_global(Ctx *x, Accessor *a, u64 address, u64 bytes) {
     Segment *s = segment_of(x, address, bytes);

@@ -43,8 +43,12 @@ SanitizerMbarrier *mbarrier_clocks(Ctx *x, Cta *at, u32 barrier);
 // sanitizer/accessors.c
 static inline Accessor accessor_of(Ctx *x, u32 lane) {
     SanitizerWarp *p = sanitizer_warp(x);
-    return (Accessor){.c = cluster_of(x->cta), .p = p, .clock = clock_of(p, lane < LANES ? lane : 0), .lane = lane, .pc = x->pc,
-                   .good = NONE, .good_reads = NONE, .sure = NONE, .passed = NONE, .stood_for = NONE};
+    return (Accessor){.c = cluster_of(x->cta), .p = p, .number = ++x->sanitizer->accessors, .clock = clock_of(p, lane < LANES ? lane : 0), .lane = lane, .pc = x->pc,
+                   .good = NONE, .good_reads = NONE, .sure = NONE, .passed = NONE, .stood_for = NONE, .box = NONE};
+}
+static inline void forget_known(Ctx *x, Accessor *a) {                  // it has another lane
+    a->good = a->good_reads = NONE;
+    a->number = ++x->sanitizer->accessors;
 }
 static inline Record record_of(Ctx *x, const Accessor *a, u32 m) {
     return (Record){.time = a->p->time, .pc = x->pc, .mask = m, .cluster = a->c->id, .row = (u16)a->row, .how = (u8)a->how,

@@ -37,34 +37,69 @@ static void find_spans(Shape *s) {
 }
 
 // The number of the shape formed by the lanes' addresses; NONE: the table is full.
-static u32 shape_of(Ctx *x, const Pattern *p, u32 bytes) {
+static u32 shape_of(Ctx *x, V32 offset, u32 bytes, u32 second) {
     Sanitizer *w = x->sanitizer;
-    u32 *newest = &w->shape[x->pc];
+    u32 *newest = &w->shape[2 * x->pc + second];
     for (u32 k = *newest, again = 0; k < w->nshapes; k = again++) {      // the newest of the operation, then all others
         const Shape *s = &w->shapes[k];
-        if (s->bytes == bytes && !__builtin_reduce_or(s->offset ^ p->offset)) return *newest = k;
+        if (s->bytes == bytes && !__builtin_reduce_or(s->offset ^ offset)) return *newest = k;
     }
     if (w->nshapes == MOST_SHAPES) return NONE;
     Shape *s = &w->shapes[w->nshapes];
-    s->offset = p->offset;
+    s->offset = offset;
     s->bytes = bytes;
     find_spans(s);
     return *newest = w->nshapes++;
 }
 
+// An access by 32 lanes, whose record is `record`; `lowest` is the offset of the lowest lane.
+static void touch_shape(Ctx *x, Accessor *a, Shadow *s, u64 lowest, u32 record) {
+    const Shape *shape = &x->sanitizer->shapes[a->shape];
+    a->value = record << 6 | PLACE;
+    for (u32 i = 0; i < shape->nspans; i++) {
+        u64 at = lowest + shape->span[i].at, n = shape->span[i].bytes;
+        if (a->how == SEEN_READ && s->readers && !((at | n) & 15)) shadow_read_whole(x, a, s, at, n); else shadow_touch(x, a, s, at, n);
+    }
+}
+
 // Handle an access by 32 lanes with a common clock as one; `lowest` is the offset of the lowest lane. 0: handle it lane by lane.
 static int as_one(Ctx *x, Accessor *a, Shadow *s, const Pattern *p, u64 lowest, u32 bytes) {
-    u32 k = p->near && !a->p->own ? shape_of(x, p, bytes) : NONE;
+    u32 k = p->near && !a->p->own ? shape_of(x, p->offset, bytes, 0) : NONE;
     if (UNLIKELY(k == NONE)) return 0;
-    const Shape *shape = &x->sanitizer->shapes[k];
     a->wide = 1;
     a->lane = NO_LANE;
     a->base = (u32)lowest;
     a->shape = k;
-    a->value = thread_record(x, a, ALL) << 6 | PLACE;
-    for (u32 i = 0; i < shape->nspans; i++) {
-        u64 at = lowest + shape->span[i].at, n = shape->span[i].bytes;
-        if (a->how == SEEN_READ && s->readers && !((at | n) & 15)) shadow_read_whole(x, a, s, at, n); else shadow_touch(x, a, s, at, n);
+    touch_shape(x, a, s, lowest, thread_record(x, a, ALL));
+    return 1;
+}
+
+// cp.async by 32 lanes from one array, whose lowest lane reads at `from`. 0: handle it lane by lane.
+int sanitizer_cp_async(Ctx *x, const Pattern *p, u64 from, V32 to, u32 bytes) {
+    Sanitizer *w = x->sanitizer;
+    const Segment *segment = &x->segments[p->segment];
+    Accessor a = accessor_of(x, 0);
+    V32 group = a.p->groups[ROW_CP_ASYNC];
+    u32 lowest = __builtin_reduce_min(to);
+    if (!p->near || a.p->own || __builtin_reduce_or(group ^ group[0])) return 0;
+    u32 read = shape_of(x, p->offset, bytes, 0), write = shape_of(x, to - lowest, bytes, 1);
+    if (read == NONE || write == NONE) return 0;
+    a.wide = 1;
+    a.lane = NO_LANE;
+    a.kind = ROW_CP_ASYNC;
+    a.row = row_of(w, ROW_CP_ASYNC, a.p);
+    a.p->newest[ROW_CP_ASYNC] = group + 1;
+    a.p->newest_pc[ROW_CP_ASYNC] = x->pc;
+    Accessor both[2] = {a, a};
+    for (u32 k = 0; k < 2; k++) {
+        Accessor *one = &both[k];
+        one->how = k ? SEEN_WRITE : SEEN_READ;
+        one->base = k ? lowest : (u32)(from - segment->va);
+        one->shape = k ? write : read;
+        Record r = record_of(x, one, ALL);
+        r.time = group[0] + 1;
+        Shadow *s = k ? &a.c->shared[x->cta->rank] : &w->global[p->segment];
+        if (s->cells && !w->full) touch_shape(x, one, s, k ? lowest : from - segment->va, new_record(x, &r));
     }
     return 1;
 }
@@ -86,7 +121,7 @@ void sanitizer_fast_access(Ctx *x, const Pattern *p, int shared, const u8 *host,
         a.lane = i;
         a.clock = clock_of(a.p, i);
         a.value = record << 6 | i;
-        a.good = a.good_reads = NONE;
+        forget_known(x, &a);
         shadow_touch(x, &a, s, lowest + p->offset[i], bytes);
     }
 }
@@ -150,7 +185,7 @@ void sanitizer_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how) {
             if (how != SEEN_READ) release(x, a.p, i, key, scope, !(order == ORDER_RELEASE || order == ORDER_ACQ_REL));
         }
         a.value = record << 6 | i;
-        a.good = a.good_reads = NONE;
+        forget_known(x, &a);
         shadow_touch(x, &a, at, offset, t->bytes);
     }
     if (UNLIKELY(a.flags & SEEN_STRONG) && x->sanitizer->nsync) a.p->time++;

@@ -2,8 +2,7 @@
 #include "sanitizer/clocks.h"
 
 static int has(const Ctx *x, const char *name) {
-    u32 code = 0;
-    for (const char *n; (n = core_op_name(code)) && strcmp(n, name);) code++;
+    u32 code = core_op_code(name);
     for (u32 k = 0; k < x->nops; k++) if (x->ops[k].code == code) return 1;
     return 0;
 }
@@ -41,7 +40,7 @@ int sanitizer_open(Ctx *x, const u32 *info, u64 most_bytes) {
     w->global = calloc(x->nsegments + 1, sizeof *w->global);
     w->room_of_shapes = calloc(MOST_SHAPES + 1, sizeof *w->shapes);     // unused pages are never mapped
     w->shapes = (Shape *)(((uintptr_t)w->room_of_shapes + sizeof(V32) - 1) & ~(uintptr_t)(sizeof(V32) - 1));
-    w->shape = calloc(x->nops + 1, sizeof *w->shape);
+    w->shape = calloc(2 * (x->nops + 1), sizeof *w->shape);
     if (!w->room_of_shapes || !w->shape || !w->global || !w->scratch || !w->nothing || !w->last) return 0;
     u64 cells = 0;
     for (u64 k = 0; k < x->nsegments; k++) {

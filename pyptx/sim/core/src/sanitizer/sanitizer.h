@@ -109,6 +109,8 @@ typedef struct {
     u32 passed, stood_for;      // a record that the warp knows; a read that this one replaces
     u32 others;                 // the accesses of the cell since its last write
     u32 sure, set, added, with; // a record known in all lanes; the last set, the set it became, and the value added
+    u32 number;                 // of the accessor, with its lane, in Sanitizer.known
+    u32 box;                    // a record whose swizzle is that of the tile, see sanitizer_chunks
 } Accessor;
 enum { ANY_LANE = 32, NO_LANE = 33, SEVERAL = 32, PLACE = 33 };          // the last two replace the lane of a value
 
@@ -116,10 +118,11 @@ typedef struct Sanitizer {
     const u32 *info;
     u32 kinds, slot[ROW_KINDS], kind_of[ROW_KINDS], rows, proxy_rows, tensor_rows, sc_rows, warps, barrier_row;    // rows of a clock; 0 proxy_rows: nothing is asynchronous
     Record *records; u32 nrecords, records_room;
-    Shape *shapes; void *room_of_shapes; u32 nshapes, *shape;                                  // shape: the newest of each operation
+    Shape *shapes; void *room_of_shapes; u32 nshapes, *shape;                                  // shape: the newest two of each operation
     Cell (*kids)[4]; u32 nkids, kids_room, free_kid;
     struct { u32 value, next, atomic, size; } *nodes; u32 nnodes, nodes_room;
     struct { u32 set, value, result; } memo[1 << 14];
+    struct { u32 value, number; } known[256]; u32 accessors;             // reads of whole warps known to precede an accessor; the number of accessors
     Finding found[256]; u32 nfindings;
     Shadow *global;
     struct Sync *sync[1 << 12];
@@ -145,10 +148,12 @@ void sanitizer_end_cluster(Ctx *x, Cluster *cluster);
 
 void sanitizer_fast_access(Ctx *x, const Pattern *p, int shared, const u8 *host, u32 bytes, u32 how);      // by a whole warp; host: address of the lowest lane
 void sanitizer_access(Ctx *x, const Op *o, u32 m, Access *t, u32 how);       // of lanes of x->warp
+int sanitizer_cp_async(Ctx *x, const Pattern *p, u64 from, V32 to, u32 bytes);
 Accessor sanitizer_async(Ctx *x, u32 lane, u32 kind, u32 how);                  // issued by a lane of x->warp, or ANY_LANE
 void sanitizer_on_barrier(Ctx *x, Accessor *a, Cta *at, u32 barrier);           // it completes on an mbarrier
 void sanitizer_shared(Ctx *x, Accessor *a, const Cta *cta, u64 offset, u64 bytes);       // offset: from the start of shared memory
-void sanitizer_chunk(Ctx *x, Accessor *a, const Cta *cta, u64 offset, u32 swizzle);      // of a tile in shared memory: check that it was written with this swizzle
+// The first `bytes` of `n` chunks of a tile, at offsets from the start of shared memory; swizzle: check that they were written with it, 0: unknown.
+void sanitizer_chunks(Ctx *x, Accessor *a, const Cta *cta, const u32 *offset, u32 n, u32 bytes, u32 swizzle);
 void sanitizer_global(Ctx *x, Accessor *a, u64 address, u64 bytes);
 void sanitizer_tensor(Ctx *x, Accessor *a, const Cta *cta, u32 half, u32 column, u32 columns); // half: 16 of the 128 lanes
 // sanitizer/tensor_maps.c

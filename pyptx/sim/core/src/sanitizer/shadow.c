@@ -5,7 +5,7 @@
 // (SEVERAL: several lanes of the record; PLACE: the lanes whose bytes they are). Several readers are a list of nodes,
 // TOP | number; a reader that precedes a newer one leaves the list, because whatever follows the newer one follows it. Atomics
 // are among the readers, since they do not conflict with each other; they stay until a newer atomic or a write. Reads of shared
-// memory by whole warps are stored separately: shadow_warp.c.
+// memory by whole warps and by products are stored separately: shadow_warp.c.
 #include "sanitizer/sanitizer.h"
 
 enum { MOST_READERS = 40, MOST_GLOBAL = 4 };

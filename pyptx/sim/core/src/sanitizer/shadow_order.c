@@ -203,7 +203,7 @@ int follows(Ctx *x, Accessor *a, u32 value, const Shadow *s, u64 offset, u32 byt
         return 1;
     }
     if (a->wide && r->row < w->barrier_row && r->row % w->warps == a->p->index && r->cluster == a->c->id) {    // the same warp
-        if (code == PLACE && r->row == a->row && r->base == a->base && r->shape == a->shape && w->shapes[a->shape].apart) return 1;
+        if (code == PLACE && a->kind == ROW_THREAD && r->row == a->row && r->base == a->base && r->shape == a->shape && w->shapes[a->shape].apart) return 1;
         return each_follows(x, a, value, s, offset, bytes);
     }
     if (code == PLACE) {
