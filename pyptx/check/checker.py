@@ -191,7 +191,8 @@ def _differences(
         differing = {
             schedule: found
             for schedule, outcome in completed.items()
-            if outcome is not base and (found := first_difference(base.arrays[name], outcome.arrays[name])) is not None
+            if outcome.arrays is not base.arrays
+            and (found := first_difference(base.arrays[name], outcome.arrays[name])) is not None
         }
         if differing:
             findings += _difference_finding(runner, base, first, name, differing, locations, explained)

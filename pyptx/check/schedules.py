@@ -6,6 +6,7 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
+from pyptx.check.determinism import is_deterministic_without_races
 from pyptx.check.runner import Outcome, Runner, Schedule
 from pyptx.sim.core.parallel import cores
 from pyptx.sim.progress import Progress
@@ -28,27 +29,52 @@ def run_schedules(
     """Run a launch in each schedule and return the outcomes in that order; they do not depend on `threads`.
 
     Args:
-        watched: the sanitizer watches every access.
+        watched: the sanitizer watches every access. Where the first run proves that no schedule has another race, it does
+            not watch the others, whose arrays are compared with those of the first.
         threads: runs at a time; None: one per core where the C core runs them, but one for large arrays and for a kernel
             that prints.
     """
     if threads is None:
         together = watched and runner.array_bytes <= MOST_BYTES and not runner.program.calls_host
         threads = cores() if together else 1
-    threads = min(threads, len(wanted))
     progress = Progress(runner.program.entry.name)
     try:
-        if threads > 1:
-            return _Concurrent(runner, watched, progress).run(wanted, threads)
-        outcomes: dict[Schedule, Outcome] = {}
-        for number, schedule in enumerate(wanted, 1):
-            progress.say(f"schedule {number} of {len(wanted)}, {schedule}")
-            outcomes[schedule] = runner.run(
-                schedule, sanitize=watched, max_steps=_limit(runner, any(map(is_endless, outcomes.values())))
-            )
-        return outcomes
+        if not (watched and len(wanted) > 1 and is_deterministic_without_races(runner.program)):
+            return _run(runner, wanted, watched, threads, progress)
+        progress.say(f"schedule 1 of {len(wanted)}, {wanted[0]}")
+        done = {wanted[0]: runner.run(wanted[0], sanitize=True)}
+        first = done[wanted[0]]
+        if first.error is None and not first.access_findings:
+            others = _run(runner, wanted[1:], False, threads, progress, first)
+            if all(other.arrays is first.arrays for other in others.values()):
+                return done | others
+        return done | _run(runner, wanted[1:], True, threads, progress, first)
     finally:
         progress.end()
+
+
+def _run(
+    runner: Runner,
+    wanted: Sequence[Schedule],
+    watched: bool,
+    threads: int,
+    progress: Progress,
+    first: Outcome | None = None,
+) -> dict[Schedule, Outcome]:
+    """Run the schedules; `first` is the outcome of one before them. Outcomes with equal arrays share them."""
+    endless = first is not None and is_endless(first)
+    threads = min(threads, len(wanted))
+    if threads > 1:
+        return _Concurrent(runner, watched, progress, first).run(wanted, threads)
+    outcomes: dict[Schedule, Outcome] = {}
+    before = 0 if first is None else 1
+    for number, schedule in enumerate(wanted, 1 + before):
+        progress.say(f"schedule {number} of {len(wanted) + before}, {schedule}")
+        outcome = runner.run(schedule, sanitize=watched, max_steps=_limit(runner, endless))
+        outcomes[schedule] = outcome if first is None else outcome.sharing(first)
+        first = first or outcome
+        endless = endless or is_endless(outcome)
+    return outcomes
 
 
 def _limit(runner: Runner, after_endless: bool) -> int | None:
@@ -58,9 +84,10 @@ def _limit(runner: Runner, after_endless: bool) -> int | None:
 class _Concurrent:
     """Runs that share the cores. An error of one, or an interrupt, stops the others."""
 
-    def __init__(self, runner: Runner, watched: bool, progress: Progress):
-        self.runner, self.watched, self.progress = runner, watched, progress
-        self.stopped, self.endless = threading.Event(), False
+    def __init__(self, runner: Runner, watched: bool, progress: Progress, first: Outcome | None):
+        self.runner, self.watched, self.progress, self.first = runner, watched, progress, first
+        self.stopped, self.endless = threading.Event(), first is not None and is_endless(first)
+        self.before = 0 if first is None else 1
 
     def run(self, wanted: Sequence[Schedule], threads: int) -> dict[Schedule, Outcome]:
         pool = ThreadPoolExecutor(threads)
@@ -71,7 +98,8 @@ class _Concurrent:
                 done, waiting = wait(waiting, SHOWN_EACH_S)
                 for one in done:
                     one.result()
-                self.progress.say(f"{len(runs) - len(waiting)} of {len(runs)} schedules done")
+                done_now = self.before + len(runs) - len(waiting)
+                self.progress.say(f"{done_now} of {self.before + len(runs)} schedules done")
         except BaseException as error:
             self.stopped.set()
             pool.shutdown(cancel_futures=True)
@@ -87,7 +115,7 @@ class _Concurrent:
         limit = _limit(self.runner, self.endless)
         outcome = self.runner.run(schedule, sanitize=self.watched, max_steps=limit, progress=self._stop_if_asked)
         self.endless = self.endless or is_endless(outcome)
-        return outcome
+        return outcome if self.first is None else outcome.sharing(self.first)
 
     def _stop_if_asked(self, started: int, total: int) -> None:
         if self.stopped.is_set():
