@@ -31,15 +31,15 @@ Cost with D = 128: 128 registers per thread at launch, then 24 and 232; 160 KiB 
 
 from __future__ import annotations
 
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, SWIZZLED, WGMMA_K, WGMMA_ROWS
+from examples.hopper.tiles import BOX, MOST_BYTES, WGMMA_K, WGMMA_ROWS
 from examples.products import check_memory
 from examples.scores import LOG2_E, check_heads, compare_attention, hide, scale_of, some_by_fma, visible
 from examples.scores import reference as reference  # used by pyptx tune --reference
 from examples.vectors import both, round_pair
-from pyptx import Layout, Tile, kernel, lib, ptx, reg, smem
+from pyptx import Layout, Tile, kernel, lib, ptx, reg
 from pyptx.kernel import Kernel
 from pyptx.reg import Reg
-from pyptx.types import PtxType, b8, b32, bf16, f16, f32, pred, s32, u32
+from pyptx.types import PtxType, b32, bf16, f16, f32, pred, s32, u32
 
 CONSUMERS = {64: 3, 128: 2}  # consumer warpgroups, of each head dimension
 REGISTERS = {64: (32, 160), 128: (24, 232)}  # of a thread that does not multiply, and of one that does
@@ -85,17 +85,14 @@ def body(
     every = MULTIPLIED[D] if EVERY is None else EVERY
     consumers, BM = CONSUMERS[D], CONSUMERS[D] * ROWS  # queries of a CTA
     length = S if sums is None else sums.shape[2]  # queries with results
-    q_bytes, block_bytes = BM * D * 2, BN * D * 2
+    q_tile, k_tile, v_tile = (lib.WgmmaTile(n, D, q.dtype, major) for n, major in ((ROWS, "K"), (BN, "K"), (BN, "MN")))
 
-    q_tile = smem.alloc(b8, q_bytes, align=1024)
-    k_ring, v_ring = (smem.alloc(b8, (STAGES, block_bytes), align=1024) for _ in range(2))
-    q_full = smem.mbarrier(1)
-    k_full, k_empty, v_full, v_empty = (smem.mbarrier(STAGES) for _ in range(4))
-    q_start, k_start, v_start = (reg.from_(tile.name, u32) for tile in (q_tile, k_ring, v_ring))
-    k_filled, k_freed, v_filled, v_freed = (
-        ptx.mbarrier.array(reg.from_(bars.name, u32), 0, STAGES) for bars in (k_full, k_empty, v_full, v_empty)
+    queries = lib.TmaRing(
+        1, {f"q{i}": q_tile for i in range(consumers)}, readers=consumers * 4
+    )  # a tile for each consumer
+    keys, values = (
+        lib.TmaRing(STAGES, {name: tile}, readers=consumers * 4) for name, tile in (("k", k_tile), ("v", v_tile))
     )
-    q_filled = ptx.mbarrier.array(reg.from_(q_full.name, u32), 0, 1)
     tid = reg.from_(ptx.special.tid.x(), u32)
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
     row = (-(-length // BM) - 1 - reg.from_(ptx.special.ctaid.x(), s32)) * BM  # longest rows first
@@ -105,91 +102,67 @@ def body(
         blocks = ((row + (BM + BN - 1)) // BN).min(blocks)
 
     with ptx.if_(tid == 0):
-        for filled in (q_filled, k_filled, v_filled):
-            filled.init_all(1)
-        for freed in (k_freed, v_freed):
-            freed.init_all(consumers * 4)
-        ptx.fence.mbarrier_init()
+        for ring in (queries, keys, values):
+            ring.init()
     ptx.bar.sync(0)
+    for ring in (queries, keys, values):
+        ring.begin()
 
-    position = ptx.pipeline(STAGES)
     consumer = (tid >> 7) - 1  # none for the first warpgroup, nor for a fourth where D is 128
     with ptx.if_(consumer >= consumers):
         ptx.setmaxnreg_dec(REGISTERS[D][0])
         with ptx.if_(tid == 0):
-            q_filled[0].arrive_expect_tx(q_bytes)
-            for d in range(0, D, BOX):
-                for i in range(0, BM, ROWS):
-                    ptx.cp.async_bulk.tensor_4d(
-                        dst=q_start + (d * BM * 2 + i * LINE),
-                        src=q.tma_desc(),
-                        coord=(d, row + i, head, batch),
-                        mbar=q_filled[0],
-                    )
+            first = queries.acquire()
+            for i in range(consumers):
+                first.load(f"q{i}", q, (0, row + i * ROWS, head, batch))
             for block in ptx.range_(0, blocks):
-                stage, phase = position.advance()
-                for tensor, start, filled, freed in ((k, k_start, k_filled, k_freed), (v, v_start, v_filled, v_freed)):
-                    freed.at(stage).wait(phase ^ 1)  # returns immediately in the first round
-                    ready = filled.at(stage)
-                    ready.arrive_expect_tx(block_bytes)
-                    for d in range(0, D, BOX):
-                        ptx.cp.async_bulk.tensor_4d(
-                            dst=start + stage * block_bytes + d * BN * 2,
-                            mbar=ready,
-                            src=tensor.tma_desc(),
-                            coord=(d, block * BN, head, batch),
-                        )
+                keys.acquire().load("k", k, (0, block * BN, head, batch))
+                values.acquire().load("v", v, (0, block * BN, head, batch))
     with ptx.else_():
         ptx.setmaxnreg_inc(REGISTERS[D][1])
         thread = tid & 127
-        lane, warp = thread & 31, thread >> 5
-        leads = lane == 0
-        own = q_start + consumer * (ROWS * LINE)  # this consumer's rows of the first box
-        from_q = ptx.wgmma.make_descriptor(own, leading_byte_offset=16, **SWIZZLED)
-        from_k = ptx.wgmma.make_descriptor(k_start, leading_byte_offset=16, **SWIZZLED)
-        from_v = ptx.wgmma.make_descriptor(v_start, leading_byte_offset=BN * LINE, **SWIZZLED)
+        lane = thread & 31
+        own = queries.start + consumer * q_tile.bytes  # this consumer's queries, and later its results
+        from_q, from_k, from_v = q_tile.descriptor(own), keys.descriptor("k"), values.descriptor("v")
 
         # A thread has two rows, eight apart. Of an accumulator, registers 4i and 4i + 1 belong to the first of them.
-        scores, result = (reg.wgmma_frag(m=ROWS, n=n, dtype=f32) for n in (BN, D))
-        for value in result:
+        scores, result = lib.WgmmaFragment(BN, tid), lib.WgmmaFragment(D, tid)
+        for value in result.sums:
             ptx.inst.mov.f32(value, 0.0)
         weights = reg.array(b32, BN // 4).regs()
         running = lib.OnlineSoftmax(2, scale, slack=SLACK)
-        last = [visible(row + (consumer * ROWS + warp * 16 + (lane >> 2)) + 8 * r, T, CAUSAL) for r in range(2)]
-        shift = reg.from_((lane & 3) << 1, s32)  # first column of this thread
+        own_query = row + (consumer * ROWS + scores.row)
+        last = [visible(own_query + below, T, CAUSAL) for below in scores.rows()]
+        shift = scores.column.to(s32)
 
         own_turn, next_turn = TURN + consumer, reg.scalar(u32)
         ptx.inst.selp.u32(next_turn, TURN, own_turn + 1, consumer == consumers - 1)
-        of_k, of_v = position, ptx.pipeline(STAGES)
         if PINGPONG:  # the first turn is the first consumer's
             ptx.bar.arrive(TURN, 2 * 128, pred=both(consumer == consumers - 1, blocks > 1))
 
-        def start_scores() -> Reg:
+        def start_scores() -> lib.Stage:
             """Start the product of the queries and the next block of keys; return its stage."""
-            stage, phase = of_k.advance()
-            k_filled.at(stage).wait(phase)
-            this_k = from_k + stage * (block_bytes // 16)
+            stage = keys.wait()
+            this_k = stage.descriptor(from_k)
             ptx.wgmma.fence()
             for d in range(0, D, WGMMA_K):
-                q_offset, k_offset = (d // BOX * rows * LINE + d % BOX * 2 for rows in (BM, BN))
                 ptx.wgmma.mma_async(
                     shape=(ROWS, BN, WGMMA_K),
                     dtype_d=f32,
                     dtype_a=q.dtype,
                     dtype_b=k.dtype,
-                    d=scores,
-                    a=from_q + q_offset // 16,
-                    b=this_k + k_offset // 16,
+                    d=scores.sums,
+                    a=from_q + q_tile.offset(d),
+                    b=this_k + k_tile.offset(d),
                     scale_d=d > 0,
                 )
             ptx.wgmma.commit_group()
             return stage
 
-        def start_result() -> Reg:
+        def start_result() -> lib.Stage:
             """Start accumulating the product of the weights and the next block of values; return its stage."""
-            stage, phase = of_v.advance()
-            v_filled.at(stage).wait(phase)
-            this_v = from_v + stage * (block_bytes // 16)
+            stage = values.wait()
+            this_v = stage.descriptor(from_v)
             ptx.wgmma.fence()
             for key in range(0, BN, WGMMA_K):
                 ptx.wgmma.mma_async(
@@ -197,9 +170,9 @@ def body(
                     dtype_d=f32,
                     dtype_a=q.dtype,
                     dtype_b=v.dtype,
-                    d=result,
+                    d=result.sums,
                     a=weights[key // 4 : key // 4 + 4],
-                    b=this_v + key * LINE // 16,
+                    b=this_v + v_tile.offset(key),
                     trans_b=1,
                     scale_d=True,
                 )
@@ -208,7 +181,7 @@ def body(
 
         def softmax(block: int | Reg, masked: bool) -> list[Reg]:
             """Replace the scores of a block by unrounded weights; return the rescaling factor of each row."""
-            rows = [[value for i, value in enumerate(scores) if i // 2 % 2 == r] for r in range(2)]
+            rows = [[value for value, i, _ in scores.coords() if i == below] for below in scores.rows()]
             if masked:
                 for r in range(2):
                     hide(rows[r], last[r] - block * BN - shift)
@@ -220,7 +193,7 @@ def body(
 
         def round_weights() -> None:
             for i, pair in enumerate(weights):
-                round_pair(pair, scores[2 * i], scores[2 * i + 1], q.dtype)
+                round_pair(pair, scores.sums[2 * i], scores.sums[2 * i + 1], q.dtype)
 
         def visit(block: Reg, masked: bool) -> None:
             """Process a block of keys, and the block of values before it."""
@@ -232,23 +205,23 @@ def body(
                 ptx.inst.selp.s32(goes_on, blocks, blocks - 1, consumer < consumers - 1)
                 ptx.bar.arrive(next_turn, 2 * 128, pred=block < goes_on)
             ptx.wgmma.wait_group(1)  # the scores are complete
-            k_freed.at(k_stage).arrive(pred=leads)
+            keys.release(k_stage, lane)
             factors, shrinks = softmax(block, masked), reg.scalar(pred)
             ptx.inst.setp.lt.f32(shrinks, factors[0], 1.0)
             ptx.inst.setp.lt.or_.f32(shrinks, factors[1], 1.0, shrinks)
             ptx.inst.vote.sync.any.pred(shrinks, shrinks, -1)
             with ptx.if_(shrinks):  # rare; and ptxas does not move waits across a branch
                 ptx.wgmma.wait_group(0)
-                for i, value in enumerate(result):
+                for i, value in enumerate(result.sums):
                     ptx.inst.mul.f32(value, value, factors[i // 2 % 2])
             ptx.wgmma.wait_group(0)
-            v_freed.at(v_stage).arrive(pred=leads)
+            values.release(v_stage, lane)
             round_weights()
 
-        q_filled[0].wait(0)
+        queries.wait()
         stage = start_scores()
         ptx.wgmma.wait_group(0)
-        k_freed.at(stage).arrive(pred=leads)
+        keys.release(stage, lane)
         softmax(0, masked=CAUSAL or T < BN)
         round_weights()
         for block in ptx.range_(1, whole):
@@ -263,29 +236,24 @@ def body(
         for r, total in enumerate(running.total):
             running.finish(r)
             if sums is not None:
-                own_query = row + (consumer * ROWS + warp * 16 + (lane >> 2)) + 8 * r
+                query = own_query + 8 * r
                 (place,), number = ptx.global_ptrs(sums), reg.scalar(f32)
                 ptx.inst.lg2.approx.f32(number, total)
                 ptx.inst.fma.rn.f32(number, running.largest[r], scale, number)
-                ptx.inst.selp.f32(number, number, 0.0, own_query < S)
+                ptx.inst.selp.f32(number, number, 0.0, query < S)
                 ptx.inst.mad.wide.u32(place, batch * q.shape[1] + head, length * 4, place)
-                ptx.inst.mad.wide.u32(place, own_query, 4, place)
-                ptx.inst.st.global_.f32(ptx.addr(place), number, pred=both((lane & 3) == 0, own_query < length))
+                ptx.inst.mad.wide.u32(place, query, 4, place)
+                ptx.inst.st.global_.f32(ptx.addr(place), number, pred=both((lane & 3) == 0, query < length))
             ptx.inst.rcp.approx.f32(total, total)
-        pairs = reg.array(b32, D // 4).regs()
-        for i, pair in enumerate(pairs):
-            for value in result[2 * i : 2 * i + 2]:
-                ptx.inst.mul.f32(value, value, running.total[i % 2])
-            round_pair(pair, result[2 * i], result[2 * i + 1], o.dtype)
-        place = own + smem.apply_swizzle((warp * 16 + (lane & 15)) * LINE + ((lane >> 4) << 4), "128B")
-        for i in range(0, D, 16):
-            ptx.stmatrix(smem=(place ^ (i % BOX * 2)) + i // BOX * BM * LINE, regs=pairs[i // 4 : i // 4 + 4])
+        for i, value in enumerate(result.sums):
+            ptx.inst.mul.f32(value, value, running.total[i // 2 % 2])
+        result.stage(own, o.dtype, rows=ROWS)
         ptx.fence.proxy_async_shared_cta()
         ptx.bar.sync(consumer + 1, 128)
         with ptx.if_(thread == 0):
             for d in range(0, D, BOX):
                 ptx.cp.async_bulk.tensor_4d.store(
-                    dst=o.tma_desc(), src=own + d * BM * 2, coord=(d, row + consumer * ROWS, head, batch)
+                    dst=o.tma_desc(), src=own + d * ROWS * 2, coord=(d, row + consumer * ROWS, head, batch)
                 )
             ptx.cp.async_bulk.commit_group()
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it

@@ -34,8 +34,8 @@ import numpy as np
 
 from examples.hopper import attention as FORWARD
 from examples.hopper.attention_rows import reference, rounded_of, row_products_of
-from examples.hopper.backward_products import CONSUMERS, KEYS, QUERIES, ROWS, Consumer, Sizes
-from examples.hopper.tiles import BOX, LINE, MOST_BYTES, Buffer, meet
+from examples.hopper.backward_products import CONSUMERS, KEYS, QUERIES, ROWS, Buffer, Consumer, Sizes
+from examples.hopper.tiles import BOX, LINE, MOST_BYTES, meet
 from examples.products import check_choices, check_memory
 from examples.scores import check_heads
 from pyptx import Layout, Tile, kernel, lib, ptx, reg, smem
@@ -143,7 +143,9 @@ def backward(q, k, v, d_o, sums, delta, d_k, d_v, d_q_sums, *, STAGES=2, CLUSTER
         meet(CLUSTER)  # a CTA must outlive remote writes to it
 
 
-def copy_boxes(to: Reg, tensors: tuple, rows: int, box: int, row: Reg, head: Reg, batch: Reg, ready: Slot) -> None:
+def copy_boxes(
+    to: Reg, tensors: tuple, rows: int, box: int, row: Reg, head: Reg, batch: Reg, ready: Slot | Reg
+) -> None:
     """Copy `rows` rows of arrays, one after the other, in boxes of 64 columns and `box` rows each."""
     for i, tensor in enumerate(tensors):
         D = tensor.shape[3]

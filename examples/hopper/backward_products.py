@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from examples.hopper.tiles import BOX, LINE, SWIZZLED, WGMMA_BYTES, WGMMA_K, Buffer
+from examples.hopper.tiles import BOX, LINE, SWIZZLED, WGMMA_BYTES, WGMMA_K
 from examples.scores import LOG2_E, scale_of
-from examples.vectors import round_pair, rounded
+from examples.vectors import round_pair
 from pyptx import lib, ptx, reg, smem
+from pyptx.ptx.mbarrier import Slot
 from pyptx.reg import Reg, RegArray
 from pyptx.tensor import TensorSpec
-from pyptx.types import PtxType, b32, f32, pred, s32, u32
+from pyptx.types import PtxType, b8, b32, f32, pred, s32, u32
 
-__all__ = ["CONSUMERS", "KEYS", "QUERIES", "ROWS", "Consumer", "Sizes"]
+__all__ = ["CONSUMERS", "KEYS", "QUERIES", "ROWS", "Buffer", "Consumer", "Sizes"]
 
 CONSUMERS, ROWS = 2, 64  # consumer warpgroups, and the keys that each has
 KEYS = CONSUMERS * ROWS  # of a block
@@ -77,6 +78,37 @@ class Sizes:
         return end
 
 
+class Buffer:
+    """A single-stage buffer of one CTA, filled by `writers` warps or by one thread through TMA; `turn` counts uses from 0.
+
+    Unlike a ring of one stage it keeps no phase: registers are what is short here.
+    """
+
+    def __init__(self, bytes_: int, readers: int, writers: int = 1):
+        self.readers, self.writers = readers, writers
+        memory = smem.alloc(b8, bytes_, align=1024)
+        self.filled, self.freed = (ptx.mbarrier.array(reg.from_(smem.mbarrier(1).name, u32), 0, 1)[0] for _ in range(2))
+        self.start = reg.from_(memory.name, u32)
+
+    def set_up(self) -> None:
+        """Initialize the mbarriers; called by one thread before the CTAs synchronize."""
+        self.filled.init(self.writers)
+        self.freed.init(self.readers)
+
+    def to_write(self, turn: Reg) -> Slot:
+        """Wait until the buffer is free; return the mbarrier that signals that it is full."""
+        self.freed.wait((turn & 1) ^ 1)  # returns immediately in the first round
+        return self.filled
+
+    def to_read(self, turn: Reg) -> None:
+        """Wait until the buffer is full."""
+        self.filled.wait(turn & 1)
+
+    def give_back(self, lane: Reg) -> None:
+        """Signal that this warp has read the buffer."""
+        self.freed.arrive(pred=lane == 0)
+
+
 class Consumer:
     """One consumer: 64 keys of a block. Scores have one row per key, so that dK and dV accumulate in registers."""
 
@@ -108,7 +140,7 @@ class Consumer:
 
         # A thread has two keys, eight apart. Of an accumulator, registers 4i and 4i + 1 belong to the first of them.
         self.weights, self.slopes = (reg.wgmma_frag(m=ROWS, n=QUERIES, dtype=f32) for _ in range(2))
-        self.of_k, self.of_v = (reg.wgmma_frag(m=ROWS, n=sizes.D, dtype=f32) for _ in range(2))
+        self.of_k, self.of_v = (lib.WgmmaFragment(sizes.D, tid) for _ in range(2))
         self.of_q = lib.WgmmaFragment(BOX, tid)
         self.rounded_p, self.rounded_ds = (reg.array(b32, QUERIES // 4).regs() for _ in range(2))
         self.shift = reg.from_((self.lane & 3) << 1, s32)  # of this thread's first query
@@ -127,7 +159,7 @@ class Consumer:
                     dst=tile[i // 4 : i // 4 + 4],
                     src=self.own + (self.place ^ (i * 2)) + number * self.sizes.tile_bytes,
                 )
-        for value in (*self.of_k, *self.of_v):
+        for value in (*self.of_k.sums, *self.of_v.sums):
             ptx.inst.mov.f32(value, 0.0)
 
     def visit(self, keys: Reg, block: Reg, masked: bool) -> None:
@@ -174,7 +206,7 @@ class Consumer:
                 ptx.inst.selp.f32(weight, weight, 0.0, self.seen(query, key))
         for pair, low, high in zip(self.rounded_p, self.weights[::2], self.weights[1::2], strict=True):
             round_pair(pair, low, high, self.dtype)
-        self.start_gradient(self.of_v, self.rounded_p, columns + block)
+        self.start_gradient(self.of_v.sums, self.rounded_p, columns + block)
         delta = self.of_query(numbers_at, 2 * sizes.block_bytes + 512 + box * QUERIES * 4)
         ptx.wgmma.wait_group(1)  # dO V^T is there
         for i, (slope, weight) in enumerate(zip(self.slopes, self.weights, strict=True)):
@@ -187,7 +219,7 @@ class Consumer:
             ptx.stmatrix(
                 smem=to + ((self.place ^ (i * 2)) + box * KEYS * LINE), regs=self.rounded_ds[i // 4 : i // 4 + 4]
             )
-        self.start_gradient(self.of_k, self.rounded_ds, columns)
+        self.start_gradient(self.of_k.sums, self.rounded_ds, columns)
 
     def start_scores(self, into: RegArray, number: int, rows: Reg) -> None:
         """Start the product of this consumer's keys (0) or values (1) and a box of streamed rows, along D."""
@@ -234,13 +266,9 @@ class Consumer:
         """Store the gradients of a block of keys through this consumer's rows of the tiles."""
         D, tile_bytes = self.sizes.D, self.sizes.tile_bytes
         ptx.bar.sync(1, CONSUMERS * 128)  # they are no longer read for dQ
-        for value in self.of_k:
-            ptx.inst.mul.f32(value, value, self.sizes.factor)
+        self.of_k.apply(lib.scaled(self.sizes.factor))
         for number, result in enumerate((self.of_k, self.of_v)):
-            pairs = rounded(result, self.dtype)
-            for i in range(0, D, 16):
-                box = number * tile_bytes + i // BOX * KEYS * LINE
-                ptx.stmatrix(smem=self.own + (self.place ^ (i % BOX * 2)) + box, regs=pairs[i // 4 : i // 4 + 4])
+            result.stage(self.own + number * tile_bytes, self.dtype, rows=KEYS)
         ptx.fence.proxy_async_shared_cta()
         ptx.bar.sync(self.number + 2, 128)
         with ptx.if_(self.thread == 0):

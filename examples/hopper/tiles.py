@@ -1,11 +1,10 @@
-"""Helpers of the persistent Hopper kernels: place of a tile, single-stage buffers, and the product of a stage."""
+"""Helpers of the persistent Hopper kernels: place of a tile, and the product of a stage."""
 
 from __future__ import annotations
 
-from pyptx import lib, ptx, reg, smem
-from pyptx.ptx.mbarrier import Slot
+from pyptx import lib, ptx
 from pyptx.reg import Reg
-from pyptx.types import b8, f32, u32
+from pyptx.types import f32
 
 __all__ = [
     "BOX",
@@ -15,7 +14,6 @@ __all__ = [
     "WGMMA_BYTES",
     "WGMMA_K",
     "WGMMA_ROWS",
-    "Buffer",
     "Product",
     "meet",
     "place",
@@ -53,34 +51,6 @@ def meet(cluster: int = 1) -> None:
         ptx.inst.bar.warp.sync(-1)  # reconverge the warp
     else:
         ptx.bar.sync(0)
-
-
-class Buffer:
-    """A single-stage buffer of one CTA, filled by `writers` warps or by one thread through TMA; `turn` counts uses from 0."""
-
-    def __init__(self, bytes_: int, readers: int, writers: int = 1):
-        self.readers, self.writers = readers, writers
-        memory = smem.alloc(b8, bytes_, align=1024)
-        self.filled, self.freed = (ptx.mbarrier.array(reg.from_(smem.mbarrier(1).name, u32), 0, 1)[0] for _ in range(2))
-        self.start = reg.from_(memory.name, u32)
-
-    def set_up(self) -> None:
-        """Initialize the mbarriers; called by one thread before the CTAs synchronize."""
-        self.filled.init(self.writers)
-        self.freed.init(self.readers)
-
-    def to_write(self, turn: Reg) -> Slot:
-        """Wait until the buffer is free; return the mbarrier that signals that it is full."""
-        self.freed.wait((turn & 1) ^ 1)  # returns immediately in the first round
-        return self.filled
-
-    def to_read(self, turn: Reg) -> None:
-        """Wait until the buffer is full."""
-        self.filled.wait(turn & 1)
-
-    def give_back(self, lane: Reg) -> None:
-        """Signal that this warp has read the buffer."""
-        self.freed.arrive(pred=lane == 0)
 
 
 class Product:

@@ -16,7 +16,7 @@ from pyptx.ptx._checked import one_of
 from pyptx.ptx.barrier import bar
 from pyptx.ptx.control import if_
 from pyptx.ptx.mbarrier import MbarrierRing
-from pyptx.ptx.pipeline_state import PipelineState, pipeline
+from pyptx.ptx.pipeline_state import OneStage, PipelineState, pipeline
 from pyptx.reg import NegPred, Reg
 from pyptx.tracing.operand import address
 from pyptx.tracing.trace import emit
@@ -149,7 +149,7 @@ class TmaRing:
 
     def begin(self) -> None:
         """Set the position to stage 0; called by all threads, before the branches of the roles."""
-        self.position = pipeline(self._stages)
+        self.position = OneStage.begin() if self._stages == 1 else pipeline(self._stages)
 
     def init(self) -> None:
         """Initialize the mbarriers, and make them visible to TMA and the cluster; called by one thread."""

@@ -39,6 +39,22 @@ class PipelineState:
         return stage, self.phase
 
 
+class OneStage(PipelineState):
+    """Position in a ring of one buffer: the stage is always 0, and the phase alternates, so that it is all that is kept."""
+
+    __slots__ = ()
+
+    @classmethod
+    def begin(cls) -> OneStage:
+        """Return the position before the first use."""
+        return cls(1, reg.scalar(u32, 0), reg.scalar(u32, 1))
+
+    def advance(self) -> tuple[Reg, Reg]:
+        """Return stage 0 and its mbarrier phase, and advance."""
+        emit("xor", "b32", self.phase, self.phase, 1)
+        return reg.scalar(u32, 0), self.phase
+
+
 def pipeline(n_stages: int, *, cursor: Reg | None = None, phase: Reg | None = None) -> PipelineState:
     """Return the position in a ring of buffers.
 
