@@ -80,15 +80,25 @@ def far_python(address: Address, program: str = _START, arguments: str = "") -> 
     return f'{find}; command -v "$python" >/dev/null 2>&1 || {missing}; exec "$python" -c {shlex.quote(program)} {arguments}'
 
 
-_FAILURES = (  # what ssh says, and the suggested fix
+_JUMP = "check the network, and the jump host (ProxyJump) if the machine is behind one"
+_FAILURES = (  # what ssh says, and the suggested fix; the first that fits is the cause
     ("could not resolve hostname", "check the name, or add the host to ~/.ssh/config"),
     ("host key verification failed", "connect once with ssh in a terminal and accept the host's key"),
     ("host identification has changed", "find out why the key changed, then remove the old one: ssh-keygen -R HOST"),
-    ("permission denied", "check user and key with ssh in a terminal; ssh-add adds a key to the agent"),
+    ("agent refused operation", "the agent refuses to use the key: ssh-add -D, then ssh-add and the key's file"),
+    ("too many authentication failures", "name the key in ~/.ssh/config: IdentityFile, with IdentitiesOnly yes"),
+    (
+        "session request failed",
+        "the shared connection has no room: ssh -O exit HOST ends it; sshd limits it by MaxSessions",
+    ),
+    ("open failed: administratively prohibited", "the jump host forwards nothing: AllowTcpForwarding of its sshd"),
+    ("open failed: connect failed", "the jump host does not reach the machine: check host and port there"),
     ("connection refused", "check that sshd runs there, and the port"),
-    ("timed out", "check the network, and the jump host (ProxyJump) if the machine is behind one"),
-    ("no route to host", "check the network, and the jump host (ProxyJump) if the machine is behind one"),
+    ("timed out", _JUMP),
+    ("no route to host", _JUMP),
 )
+_DENIED = "permission denied ("
+_BY_TYPING = ("password", "keyboard-interactive")
 
 
 def failure(address: Address, said: str) -> RemoteError:
@@ -98,11 +108,32 @@ def failure(address: Address, said: str) -> RemoteError:
         said: what it wrote to standard error.
     """
     lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("** ")]
+    for part, fix in _FAILURES:
+        if cause := next((line for line in lines if part in line.lower()), None):
+            return RemoteError(f"cannot connect to {address}: {cause}", hint=fix)
     text = " ".join(lines[-2:]) if lines else "ssh ended without a message"
-    hint = next(
-        (fix for part, fix in _FAILURES if part in said.lower()), f"try it in a terminal: ssh {address.machine}"
-    )
+    hint = _denied(address, said.lower()) or f"try it in a terminal: ssh {address.machine}"
     return RemoteError(f"cannot connect to {address}: {text}", hint=hint)
+
+
+def _denied(address: Address, said: str) -> str | None:
+    """Return the suggested fix for a refused login; None if it was not refused."""
+    if _DENIED not in said:
+        return None
+    methods = said.rpartition(_DENIED)[2].partition(")")[0].split(",")
+    fixes = ["check user and key with ssh in a terminal"]
+    if not os.environ.get("SSH_AUTH_SOCK"):
+        fixes.append(
+            "no agent runs (SSH_AUTH_SOCK is not set), and a key with a passphrase needs one: ssh-agent, ssh-add"
+        )
+    else:
+        fixes.append("ssh-add -l lists the agent's keys, ssh-add adds one")
+    if any(method in methods for method in _BY_TYPING):
+        fixes.append(
+            f"a password can be typed in a terminal only: install a key with ssh-copy-id {address.machine}, or share a "
+            "connection that a terminal opened (ControlMaster)"
+        )
+    return "; ".join(fixes)
 
 
 def refusal(address: Address, answer: dict) -> RemoteError | None:

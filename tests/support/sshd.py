@@ -61,6 +61,7 @@ SetEnv PYPTX_CACHE_DIR={folder}/far_cache PYTHONPATH={PACKAGE_PARENT} HOME={fold
             f"Host stranger\n {common}\n IdentityFile {folder}/user_key\n"
             f" UserKnownHostsFile /dev/null\n StrictHostKeyChecking yes\n"
         )
+        self.known = known
         self.ssh = f"ssh -F {folder}/ssh_config"
         if os.getuid() == 0:
             Path("/run/sshd").mkdir(exist_ok=True)  # where the root user's sshd insists on one
@@ -80,6 +81,16 @@ SetEnv PYPTX_CACHE_DIR={folder}/far_cache PYTHONPATH={PACKAGE_PARENT} HOME={fold
         """Return the address of a host, whose Python is this one."""
         options = {"python": sys.executable, **options}
         return f"ssh://{host}?" + "&".join(f"{name}={quote(value, safe=':/')}" for name, value in options.items())
+
+    def configure(self, host: str, text: str, key: str = "user_key") -> None:
+        """Add a host of this name, which is this machine, to the client's configuration."""
+        with (self.folder / "ssh_config").open("a") as file:
+            file.write(f"Host {host}\n HostName 127.0.0.1\n User {getpass.getuser()}\n IdentitiesOnly yes\n")
+            file.write(f" IdentityFile {self.folder}/{key}\n {self.known}\n {text}\n")
+
+    def logins(self) -> int:
+        """Return the number of logins so far."""
+        return (self.folder / "log").read_text().count("Accepted publickey")
 
     def reload(self) -> None:
         """Read the configuration again, for new connections."""
