@@ -35,6 +35,7 @@ class Far(Protocol):
     """A process on another machine."""
 
     name: str
+    streams: bool  # output of kernels appears while they run
 
     @property
     def generation(self) -> int:
@@ -153,6 +154,7 @@ class RemoteBackend:
             )
         request = (
             "launch",
+            self.far.streams,
             described,
             (plan.grid, plan.block, plan.cluster, plan.smem_bytes),
             [ranges.plain(arg) for arg in args],

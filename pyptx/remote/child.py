@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -93,8 +93,8 @@ class SshChild:
                 "queue": self.queue,
                 "device": self._to.device,
             }
-            reply = connection.ask(message, {"setup": setup, "request": request}, self._queued())
-            self._await(connection, reply)
+            reply = connection.ask(message, {"setup": setup, "request": request})
+            self._await(connection, reply, self._reporter())
             kind = reply.message["kind"]
             if kind == "missing":  # evicted there
                 connection.known.difference_update(reply.message["names"])
@@ -112,22 +112,30 @@ class SshChild:
             raise TrialFault(**value)
         raise ERRORS.get(kind, ChildError)(value)
 
-    def _await(self, connection: Connection, reply: Reply) -> None:
+    def _await(self, connection: Connection, reply: Reply, report: Callable[[Mapping[str, Any]], None]) -> None:
         try:
-            while not reply.wait(_POLL_S):
-                if self._stopping.is_set():
+            arrived = False
+            while not arrived:
+                arrived = reply.wait(_POLL_S)
+                if not arrived and self._stopping.is_set():
                     raise SweepStopped("the sweep was stopped")
+                while not reply.reports.empty():
+                    report(reply.reports.get())
         except KeyboardInterrupt:
             with suppress(RemoteError):
                 connection.tell({"op": "interrupt", "child": self.name})
                 reply.wait(_INTERRUPT_S)
             raise
 
-    def _queued(self) -> Any:
-        """Return a function that reports the position in the queue for the device, when it changes."""
+    def _reporter(self) -> Callable[[Mapping[str, Any]], None]:
+        """Return a function that shows output of kernels, and the position in the queue for the device when it changes."""
         started, told = time.monotonic(), []
 
         def report(message: Mapping[str, Any]) -> None:
+            if message["op"] == "printed":
+                sys.stdout.write(message["text"])
+                sys.stdout.flush()
+                return
             position, holder = message["position"], message["holder"]
             if told[-1:] != [position] and (told or position or time.monotonic() - started >= _SILENT_S):
                 told.append(position)

@@ -27,9 +27,10 @@ from pyptx.tensor_map import Im2col, TensorMap
 from pyptx.tune.correctness import Tolerance
 from pyptx.tune.job import Array, ArrayRef, Job, with_source
 
-__all__ = ["Decoder", "Encoder", "digest"]
+__all__ = ["CHUNK", "Decoder", "Encoder", "digest"]
 
 _INLINE = 256  # bytes up to which binary data is in the message itself
+CHUNK = 8 << 20  # bytes of a part; larger data is several, so that a transfer that was cut short resumes
 _TAG = "~"
 _RECORDS: Mapping[str, type] = {
     kind.__name__: kind
@@ -116,9 +117,13 @@ class Encoder:
         view = memoryview(data)
         if view.nbytes <= _INLINE:
             return base64.b64encode(view).decode()
-        name = digest(view)
-        self.parts[name] = view
-        return {"sha256": name}
+        bytes_ = view.cast("B")
+        names = []
+        for start in range(0, view.nbytes, CHUNK):
+            chunk = bytes_[start : start + CHUNK]
+            names.append(digest(chunk))
+            self.parts[names[-1]] = chunk
+        return {"sha256": names}
 
     def _array(self, array: np.ndarray) -> Any:
         flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8) if array.size else np.empty(0, np.uint8)
@@ -208,10 +213,12 @@ class Decoder:
     def _data(self, tree: Any) -> Bytes:
         if isinstance(tree, str):
             return base64.b64decode(tree, validate=True)
-        found = self._part(tree["sha256"])
-        if found is None:
-            raise _MissingPart(tree["sha256"])
-        return found
+        found = []
+        for name in tree["sha256"]:
+            found.append(self._part(name))
+            if found[-1] is None:
+                raise _MissingPart(name)
+        return found[0] if len(found) == 1 else b"".join(found)
 
     def _tensor_map(self, tree: Any) -> TensorMap:
         source, address = self._value(tree["source"]), tree["address"]

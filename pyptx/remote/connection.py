@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -21,23 +21,32 @@ from pyptx.remote.address import Address
 from pyptx.remote.codec import Decoder, Encoder
 from pyptx.remote.framing import Bytes, Stream
 from pyptx.remote.parts import LEAST_KEPT
-from pyptx.remote.protocol import PING_S, build
+from pyptx.remote.protocol import PING_S, REPORTS, build
+from pyptx.remote.transfer_progress import TransferProgress
 
 __all__ = ["Connection", "Reply", "close_all", "connect"]
 
+_Frame = tuple[Mapping[str, Any], Sequence[Bytes], threading.Event | None]  # message, parts, set when it is sent
 _GREETING_S = 60.0
+_POLL_S = 0.1
+_AHEAD = 1  # parts in the outbox while another one is sent
 _LONGEST_LINE = 1 << 16
 _ENDING_S = 5.0  # for an interrupted request to end there
 _INTERRUPTIBLE = "trap '' INT; exec \"$@\""  # Ctrl-C reaches this process only: ssh goes on
 
 
 class Reply:
-    """The answer to a request, when it has arrived."""
+    """The answer to a request, when it has arrived.
+
+    Attributes:
+        message, parts: the answer.
+        reports: what the far side said meanwhile: positions in the queue, and output of kernels.
+    """
 
     def __init__(self) -> None:
         self._arrived, self.message, self.parts = threading.Event(), {}, {}
         self.error: PtxError | None = None
-        self.on_wait: Callable[[Mapping[str, Any]], None] = lambda _: None
+        self.reports: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
 
     def set(self, message: Mapping[str, Any], parts: Mapping[str, bytes]) -> None:
         self.message, self.parts = message, parts
@@ -93,19 +102,21 @@ class Connection:
             self._process.kill()
             raise
         self.stream = Stream(self._process.stdout, self._process.stdin)  # pyright: ignore[reportArgumentType]
-        self._outbox: queue.SimpleQueue[tuple[Mapping[str, Any], Sequence[Bytes]] | None] = queue.SimpleQueue()
+        self._outbox: queue.SimpleQueue[_Frame | None] = queue.SimpleQueue()
         threading.Thread(target=self._receive, daemon=True).start()
         threading.Thread(target=self._transmit, daemon=True).start()
         self._warn_of_other_build()
 
     # requests ---------------------------------------------------------------------------------------------------------
 
-    def ask(self, message: Mapping[str, Any], value: Any = None, on_wait: Callable[..., None] | None = None) -> Reply:
+    def ask(self, message: Mapping[str, Any], value: Any = None) -> Reply:
         """Send a request; return its reply, which arrives later.
+
+        Large parts are sent before, each in a frame of its own, which the far side keeps: Ctrl-C and a lost connection cost
+        the part in transfer, and the next request sends the others only.
 
         Args:
             message: the request; `value` is encoded into it, and parts of it that the far side lacks are sent.
-            on_wait: called with the far side's reports while the request is in a queue.
         Raises:
             RemoteError: the connection was lost.
             ArgumentTypeError: the value cannot be sent.
@@ -118,12 +129,35 @@ class Connection:
             reply = self._send({"op": "missing", "names": large}, {})
             reply.wait()
             self.known.update(set(large) - set(reply.message["names"]))
+            self._upload({name: encoder.parts[name] for name in reply.message["names"] if name in encoder.parts})
         wanted = {name: encoder.parts[name] for name in unknown if name not in self.known}
-        return self._send({**message, "value": tree}, wanted, on_wait)
+        return self._send({**message, "value": tree}, wanted)
+
+    def _upload(self, parts: Mapping[str, Bytes]) -> None:
+        """Send parts, and wait until they are sent."""
+        progress = TransferProgress(str(self.address), sum(map(len, parts.values())))
+        ahead: deque[tuple[str, int, threading.Event]] = deque()
+        try:
+            for name, part in parts.items():
+                ahead.append((name, len(part), threading.Event()))
+                self._outbox.put(({"op": "part"}, [part], ahead[-1][2]))
+                if len(ahead) > _AHEAD:
+                    self._await_sent(*ahead.popleft(), progress)
+            while ahead:
+                self._await_sent(*ahead.popleft(), progress)
+        finally:
+            progress.end()
+
+    def _await_sent(self, name: str, size: int, sent: threading.Event, progress: TransferProgress) -> None:
+        while not sent.wait(_POLL_S):
+            if self._error is not None:
+                raise self._error
+        self.known.add(name)
+        progress.add(size)
 
     def tell(self, message: Mapping[str, Any]) -> None:
         """Send a message that has no answer."""
-        self._outbox.put((message, ()))
+        self._outbox.put((message, (), None))
 
     def decoded(self, reply: Reply) -> Any:
         """Return the value of a reply.
@@ -133,17 +167,15 @@ class Connection:
         """
         return Decoder(reply.parts.get).decode(reply.message["value"])
 
-    def _send(self, message: Mapping[str, Any], parts: Mapping[str, Any], on_wait: Any = None) -> Reply:
+    def _send(self, message: Mapping[str, Any], parts: Mapping[str, Any]) -> Reply:
         reply = Reply()
-        if on_wait is not None:
-            reply.on_wait = on_wait
         with self._lock:
             if self._error is not None:
                 raise self._error
             self._last += 1
             number = self._last
             self._replies[number] = reply
-        self._outbox.put(({**message, "id": number, "parts": list(parts)}, list(parts.values())))
+        self._outbox.put(({**message, "id": number, "parts": list(parts)}, list(parts.values()), None))
         self.known.update(parts)
         return reply
 
@@ -211,11 +243,14 @@ class Connection:
             try:
                 frame = self._outbox.get(timeout=PING_S)
             except queue.Empty:
-                frame = {"op": "ping"}, ()
+                frame = {"op": "ping"}, (), None
             if frame is None:
                 return
+            message, parts, sent = frame
             try:
-                self.stream.send(*frame)
+                self.stream.send(message, parts)
+                if sent is not None:
+                    sent.set()
             except (OSError, ValueError):  # closed by either side
                 self._lost()
                 return
@@ -227,8 +262,8 @@ class Connection:
                 reply = self._replies.get(message["id"])
                 if reply is None:
                     continue
-                if message.get("op") == "waiting":
-                    reply.on_wait(message)
+                if message.get("op") in REPORTS:
+                    reply.reports.put(message)
                     continue
                 del self._replies[message["id"]]
                 self.known.update(message.get("known", ()))

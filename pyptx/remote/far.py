@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,19 +21,46 @@ __all__ = ["DaskFar", "SshFar"]
 _NO_LIMIT_S = 1e9
 
 
-class SshFar:
-    """The process for launches on a machine that is reached by SSH.
+class _Far(ABC):
+    """A process on another machine; its device is described once.
 
     Args:
         address: of the machine.
     """
 
     name: str
+    streams = False
 
     def __init__(self, address: Address):
         self.address, self.name = address, str(address)
-        self._child, self._lock = SshChild(address, exclusive="once"), threading.RLock()
+        self._lock = threading.RLock()
         self._about: Mapping[str, Any] | None = None
+
+    def about(self) -> Mapping[str, Any]:
+        """Return the description of its device; connects on first use."""
+        with self._lock:
+            found = self._about
+            if found is None:
+                found = self._about = self.request(("device", self.address.device))
+            return found
+
+    @abstractmethod
+    def request(self, request: tuple[Any, ...]) -> Any:
+        """Send a request and return the answer."""
+
+
+class SshFar(_Far):
+    """The process for launches on a machine that is reached by SSH.
+
+    Args:
+        address: of the machine.
+    """
+
+    streams = True
+
+    def __init__(self, address: Address):
+        super().__init__(address)
+        self._child = SshChild(address, exclusive="once")
         self._transfer: dict[str, Any] = {}
 
     @property
@@ -42,12 +70,9 @@ class SshFar:
 
     def about(self) -> Mapping[str, Any]:
         """Return the description of its device; connects on first use."""
-        with self._lock:
-            found = self._about
-            if found is None:
-                found = self._about = self.request(("device", self.address.device))
-                self._child.queue = found["queue"]
-            return found
+        found = super().about()
+        self._child.queue = found["queue"]
+        return found
 
     def request(self, request: tuple[Any, ...]) -> Any:
         """Send a request and return the answer; Ctrl-C interrupts it there.
@@ -99,35 +124,23 @@ class SshFar:
                 child.end()
 
 
-class DaskFar:
+class DaskFar(_Far):
     """The process for launches on the first worker of a Dask cluster; sweeps use all workers.
 
     Args:
         address: of the scheduler.
     """
 
-    name: str
-
     def __init__(self, address: Address):
-        self.address, self.name = address, str(address)
+        super().__init__(address)
         self.scheduler = f"tcp://{address.machine}"
         self._client: Any = None
         self._child: DaskChild | None = None
-        self._about: Mapping[str, Any] | None = None
-        self._lock = threading.RLock()
 
     @property
     def generation(self) -> int:
         """Changes when the process was replaced."""
         return 0 if self._child is None else self._child.generation
-
-    def about(self) -> Mapping[str, Any]:
-        """Return the description of its device; connects on first use."""
-        with self._lock:
-            found = self._about
-            if found is None:
-                found = self._about = self.request(("device", self.address.device))
-            return found
 
     def request(self, request: tuple[Any, ...]) -> Any:
         """Send a request to the first worker and return the answer; Ctrl-C ends the process there.

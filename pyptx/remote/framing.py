@@ -47,16 +47,19 @@ class Stream:
         """
         text = json.dumps(message, separators=(",", ":")).encode()
         packed = _compressed(memoryview(text))
-        pieces: list[Bytes] = [_HEAD.pack(len(packed), len(parts), len(packed) < len(text)), packed]
-        for part in parts:
-            view = memoryview(part).cast("B")
-            packed = _compressed(view)
-            pieces += [_PART.pack(len(view), len(packed)), packed]
         with self._lock:
-            for piece in pieces:
-                self._target.write(piece)
-                self.sent += len(memoryview(piece))
+            self._write(_HEAD.pack(len(packed), len(parts), len(packed) < len(text)))
+            self._write(packed)
+            for part in parts:
+                view = memoryview(part).cast("B")
+                packed = _compressed(view)
+                self._write(_PART.pack(len(view), len(packed)))
+                self._write(packed)
             self._target.flush()
+
+    def _write(self, piece: Bytes) -> None:
+        self._target.write(piece)
+        self.sent += len(memoryview(piece))
 
     def receive(self) -> tuple[Any, list[bytes]]:
         """Wait for a frame; return its message and parts.

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
-import sys
-import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,6 +12,7 @@ from pyptx.errors import BackendError, DeviceError, PtxError, SimulationError
 from pyptx.ir.nodes import VarDecl
 from pyptx.jit.specialization import Specialization, specializations
 from pyptx.parser import parse
+from pyptx.remote.captured_output import CapturedOutput
 from pyptx.remote.memory import restored
 from pyptx.runtime import backend_of
 from pyptx.runtime.arrays import Backend
@@ -105,6 +101,7 @@ class Launches:
         reachable: Sequence[Any],
         ranges: Sequence[np.ndarray],
         options: Mapping[str, Any],
+        say: Callable[[str], None] | None = None,
     ) -> dict[str, Any]:
         """Launch, and return the result or the error as plain values.
 
@@ -113,12 +110,15 @@ class Launches:
             plan: grid, block, cluster, bytes of dynamic shared memory.
             args, reachable: arguments, with references in place of arrays.
             ranges: the memory that they refer to.
+            say: called with what is printed while it is; None: it is part of the result.
         Returns:
             {"ranges", "seconds", "counters", "findings", "printed", "conditions"}, where unchanged ranges are None; or
             {"error"} with the fields of a PtxError.
         """
         memory = [_copied(one) for one in ranges]
-        with _Printed() as printed:
+        printed = CapturedOutput(say)
+        found: dict[str, Any]
+        with printed:
             try:
                 result = self._run(
                     program,
@@ -127,18 +127,14 @@ class Launches:
                     [restored(a, memory) for a in reachable],
                     options,
                 )
+                found = {"seconds": result.seconds, "counters": result.counters, "findings": tuple(result.findings)}
             except PtxError as error:
-                return {"error": _fields(error), "printed": printed.text(), "ranges": _changed(ranges, memory)}
+                found = {"error": _fields(error)}
             except KeyboardInterrupt:
                 return {"interrupted": True}
-        return {
-            "ranges": _changed(ranges, memory),
-            "seconds": result.seconds,
-            "counters": result.counters,
-            "findings": tuple(result.findings),
-            "printed": printed.text(),
-            "conditions": self.device.conditions(),
-        }
+        if "error" not in found:
+            found["conditions"] = self.device.conditions()
+        return {**found, "ranges": _changed(ranges, memory), "printed": printed.text()}
 
     def _run(
         self,
@@ -237,33 +233,3 @@ def _fields(error: PtxError) -> dict[str, Any]:
     if not error.message or (hasattr(error, "diagnostics") and not isinstance(error, SimulationError)):
         found["message"] = str(error)
     return found
-
-
-class _Printed:
-    """Collects what is printed, by Python and by the driver."""
-
-    def __enter__(self) -> _Printed:
-        self._file, self._out = tempfile.TemporaryFile(), os.dup(1)
-        os.dup2(self._file.fileno(), 1)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._collect()
-        os.dup2(self._out, 1)
-        os.close(self._out)
-        self._file.close()
-
-    _text = ""
-
-    def text(self) -> str:
-        """Return what was printed so far."""
-        if not self._file.closed:
-            self._collect()
-        return self._text
-
-    def _collect(self) -> None:
-        with suppress(OSError, ValueError):
-            sys.stdout.flush()
-        ctypes.CDLL(None).fflush(None)
-        self._file.seek(0)
-        self._text = self._file.read().decode(errors="replace")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pyptx._loc import PACKAGE_DIR
 
-__all__ = ["DEVICE_REQUESTS", "PROTOCOL", "PING_S", "REQUESTS", "SILENT_S", "WORKER", "build"]
+__all__ = ["DEVICE_REQUESTS", "PROTOCOL", "PING_S", "REPORTS", "REQUESTS", "SILENT_S", "WORKER", "build"]
 
-PROTOCOL = 2
+PROTOCOL = 3
 PING_S, SILENT_S = 20.0, 120.0  # the near side says that often that it is there; the far side ends after that silence
 WORKER = "pyptx.remote.worker"  # the module that the processes of the far side run
 # Methods of `worker.RemoteWorker` that another machine may call; of its GPU, with "on_gpu".
@@ -18,6 +18,7 @@ REQUESTS = (
     *("arrays", "simulate", "problem", "model", "gpu", "on_gpu", "device", "status", "launch", "read", "write"),
     *("functions", "function_outputs", "function_times"),
 )
+REPORTS = ("waiting", "printed")  # messages about a request before its answer
 DEVICE_REQUESTS = ("about", "arrays", "check", "conditions", "mode", "sample")
 
 

@@ -88,7 +88,7 @@ class Server:
                 self._child(message["child"]).put(message)
             case "interrupt" | "stop" | "end" as what if message.get("child") in self._children:
                 getattr(self._children[message["child"]], what)()
-            case "interrupt" | "stop" | "end" | "ping":
+            case "interrupt" | "stop" | "end" | "ping" | "part":
                 pass
             case other:
                 raise InputError(f"unknown request {other!r}")
@@ -113,6 +113,8 @@ class FarChild:
     def __init__(self, reply: Send, store: PartStore):
         self._reply, self._store = reply, store
         self._child, self._token = Child(module=WORKER), ""
+        self._child.heard = lambda text: self._report("printed", text=text)
+        self._number = 0  # of the request in progress
         self._requests: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
         self._held = ExitStack()
         self._stopped = threading.Event()
@@ -172,7 +174,7 @@ class FarChild:
 
     def _answer(self, message: dict[str, Any]) -> None:
         """Answer one request as `isolation.Child.ask` would: a value, or the kind of a ChildError and its message."""
-        queued = 0.0
+        queued, self._number = 0.0, message["id"]
 
         def reply(kind: str, value: Any = None, **more: Any) -> None:
             about = {"id": message["id"], "kind": kind, "generation": self._child.generation, "queued": queued}
@@ -213,7 +215,7 @@ class FarChild:
         def waiting(ahead: int, holder: str) -> None:
             if self._stopped.is_set():
                 raise SweepStopped("stopped while waiting for the device")
-            self._stream_waiting(message["id"], device, ahead, holder)
+            self._tell_position(device, ahead, holder)
 
         kept = self._held if exclusive == "hold" else once
         seconds = kept.enter_context(DeviceQueue(device).reserved(waiting))
@@ -225,11 +227,15 @@ class FarChild:
     _is_held = False
     _told: tuple[int, float] = (-1, 0.0)
 
-    def _stream_waiting(self, number: int, device: str, ahead: int, holder: str) -> None:
+    def _tell_position(self, device: str, ahead: int, holder: str) -> None:
         if self._told[0] == ahead and time.monotonic() - self._told[1] < 1:
             return
         self._told = ahead, time.monotonic()
-        self._reply({"id": number, "op": "waiting", "position": ahead, "holder": holder, "device": device}, None)
+        self._report("waiting", position=ahead, holder=holder, device=device)
+
+    def _report(self, what: str, **about: Any) -> None:
+        """Send a message about the request in progress."""
+        self._reply({"id": self._number, "op": what, **about}, None)
 
 
 def _require_known(request: Any) -> None:

@@ -32,14 +32,17 @@ class RemoteWorker(Worker):
         assert self._launches is not None, "the line above selects a device"
         return {"device": about, "conditions": self._launches.device.conditions(), "gpus": gpus()}
 
-    def launch(self, *arguments: Any) -> dict[str, Any]:
-        """Launch; see `Launches.launch`."""
+    def launch(self, streamed: bool, *arguments: Any) -> dict[str, Any]:
+        """Launch; see `Launches.launch`. Output is passed on while it is written, or is part of the answer."""
         assert self._launches is not None, "the setup selects a device"
         self._busy = True
         try:
-            return self._launches.launch(*arguments)
+            return self._launches.launch(*arguments, say=self._say if streamed else None)
         finally:
             self._busy = False
+
+    def _say(self, text: str) -> None:
+        self.link.send((None, text))
 
     def function_outputs(self, functions: dict[str, Any], values: list[Any], name: str) -> dict[str, Any]:
         """Run one of the functions; see `FunctionCalls.outputs`."""

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -78,10 +78,12 @@ class Child:
         module: the module whose `main` the process runs, as that of `pyptx.tune.worker`.
     Attributes:
         generation: number of processes started so far; a change means that a process has lost its state.
+        heard: called with output of a request before its answer, see `worker.serve`.
     """
 
     environment: dict[str, str]
     generation: int
+    heard: Callable[[str], None] | None = None
 
     def __init__(self, environment: dict[str, str] | None = None, module: str = "pyptx.tune.worker"):
         self.environment, self._module = dict(environment or {}), module
@@ -198,14 +200,18 @@ class Child:
         deadline = time.monotonic() + limit_s
         try:
             self._link.send(request)
-            while not self._link.poll(min(_POLL_S, max(0.0, deadline - time.monotonic()))):
-                if self._stopping.is_set():
-                    self.end()
-                    raise SweepStopped("the sweep was stopped")
-                if time.monotonic() >= deadline:
-                    self.end()
-                    raise ChildTimeout(f"no result within {limit_s:g} s")
-            succeeded, answer = self._link.recv()
+            succeeded = None
+            while succeeded is None:  # output comes before the answer
+                while not self._link.poll(min(_POLL_S, max(0.0, deadline - time.monotonic()))):
+                    if self._stopping.is_set():
+                        self.end()
+                        raise SweepStopped("the sweep was stopped")
+                    if time.monotonic() >= deadline:
+                        self.end()
+                        raise ChildTimeout(f"no result within {limit_s:g} s")
+                succeeded, answer = self._link.recv()
+                if succeeded is None and self.heard is not None:
+                    self.heard(answer)
         except (EOFError, OSError):
             status = self._process.wait()
             last = self._new_stderr().strip().rpartition("\n")[2]

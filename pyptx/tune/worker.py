@@ -46,9 +46,14 @@ _FAULTS = {
 
 
 class Worker:
-    """The requests a child answers. Arrays are sent once and used for all jobs."""
+    """The requests a child answers. Arrays are sent once and used for all jobs.
+
+    Attributes:
+        link: to the parent, which also gets (None, text): output before the answer.
+    """
 
     tolerance: Tolerance
+    link: Connection
 
     def __init__(self):
         self.forget()
@@ -165,4 +170,5 @@ def main(worker: Worker | None = None) -> None:
     """Serve requests on the socket given as the first argument."""
     threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     methods = worker or Worker()
-    serve(Connection(int(sys.argv[1])), lambda name: getattr(methods, name))
+    methods.link = Connection(int(sys.argv[1]))
+    serve(methods.link, lambda name: getattr(methods, name))
