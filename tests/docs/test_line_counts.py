@@ -45,4 +45,5 @@ def test_a_kernel_has_the_lines_that_are_stated(lines: str, place: str):
 
 def test_every_row_is_counted():
     table = PAGE[PAGE.index("## Lines of code") :]
+    table = re.sub(r"^.*\(https://github.com/.*$", "", table, flags=re.M)  # rows of other repositories have links
     assert len(re.findall(r"\| \d+ \|", table)) == len(re.findall(r"`[\w./-]+:\w+` \|", table)) >= 8
