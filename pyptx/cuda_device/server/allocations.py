@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from pyptx.cuda_device.server.device_memory import Allocation
+from pyptx.cuda_device.server.device_memory import HOST_KINDS, Allocation
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
@@ -90,13 +90,14 @@ def host_flags(session: Session, address: int) -> int:
 
 def _host(session: Session, address: int) -> Allocation:
     found = session.memory.find(address)
-    if address in session.registered:
+    if found is None and address in session.registered:
         raise DriverError(
             "NOT_SUPPORTED",
-            f"kernels cannot access the registered memory at 0x{address:x}: it is not shared with the simulated device\n"
-            "hint: allocate it with cuMemHostAlloc or cuMemAllocManaged",
+            f"kernels cannot access the registered memory at 0x{address:x}: it is on a stack, read-only, shared with other "
+            "processes, or at an address of a window of the device\n"
+            "hint: allocate it with cuMemHostAlloc, cuMemAllocManaged or malloc",
         )
-    if found is None or found.kind not in ("host", "managed"):
+    if found is None or found.kind not in HOST_KINDS:
         raise DriverError("INVALID_VALUE", f"0x{address:x} is not pinned memory: {session.memory.describe(address)}")
     return found
 
@@ -116,10 +117,10 @@ _HOST, _DEVICE = 1, 2  # CUmemorytype
 # CUpointer_attribute: layout of the value, and how it is found
 _ATTRIBUTES: dict[int, tuple[str, Callable[[Allocation], int]]] = {
     1: ("<Q", lambda a: a.context),
-    2: ("<I", lambda a: _HOST if a.kind == "host" else _DEVICE),
+    2: ("<I", lambda a: _HOST if a.kind in ("host", "registered") else _DEVICE),
     6: ("<I", lambda a: 0),  # operations on it are synchronous: SYNC_MEMOPS
     7: ("<Q", lambda a: a.address),  # BUFFER_ID
-    8: ("<I", lambda a: int(a.kind == "managed")),
+    8: ("<I", lambda a: int(a.kind.startswith("managed"))),
     9: ("<i", lambda a: 0),  # DEVICE_ORDINAL
     10: ("<I", lambda a: 0),  # IS_LEGACY_CUDA_IPC_CAPABLE
     11: ("<Q", lambda a: a.address),  # RANGE_START_ADDR
@@ -151,7 +152,7 @@ def pointer_attribute(session: Session, number: int, address: int) -> bytes:
 def value_of(session: Session, found: Allocation, number: int, address: int) -> bytes | None:
     """Return the value of an attribute of a pointer into an allocation; None if it has none."""
     if number in _POINTERS:
-        is_there = number == _POINTERS[0] or found.kind in ("host", "managed")
+        is_there = number == _POINTERS[0] or found.kind in HOST_KINDS
         return struct.pack("<Q", address) if is_there else None
     if number not in _ATTRIBUTES:
         return None
@@ -194,21 +195,3 @@ def advise(session: Session, address: int, size: int, advice: int, location: int
 @handles("cuStreamAttachMemAsync")
 def attach(session: Session, stream: int, address: int, size: int, flags: int) -> None:
     session.memory.require(address, size, "cuStreamAttachMemAsync")
-
-
-# registered memory: pages of the host are not shared, so registration only marks them
-
-
-@handles("cuMemHostRegister_v2")
-def register_host(session: Session, address: int, size: int, flags: int) -> None:
-    if not address or not size:
-        raise DriverError("INVALID_VALUE", "cuMemHostRegister: the memory is empty")
-    if any(address < start + n and start < address + size for start, n in session.registered.items()):
-        raise DriverError("HOST_MEMORY_ALREADY_REGISTERED", f"memory at 0x{address:x} is registered already")
-    session.registered[address] = size
-
-
-@handles("cuMemHostUnregister")
-def unregister_host(session: Session, address: int) -> None:
-    if session.registered.pop(address, None) is None:
-        raise DriverError("HOST_MEMORY_NOT_REGISTERED", f"memory at 0x{address:x} is not registered")

@@ -23,7 +23,7 @@ from pyptx.check.locations import Locations, text_lines
 from pyptx.check.sanitizer_findings import sanitizer_findings
 from pyptx.cuda_device.server.call_sites import call_site
 from pyptx.cuda_device.server.device_memory import Allocation
-from pyptx.cuda_device.server.order_findings import conflict_finding, failed_call
+from pyptx.cuda_device.server.order_findings import conflict_finding, device_access, failed_call
 from pyptx.cuda_device.server.stream_order import Conflict, Operation
 from pyptx.errors import SimulationError
 from pyptx.nvrtc.mangling import local_names, qualified_name
@@ -99,13 +99,20 @@ class LaunchChecks:
             memory: describes an address.
             process: number of the client's process.
         """
-        key = (*(one and (one.label, one.site) for one in (found.first, found.second)), found.first_writes)
+        key = (*(one and (one.label, one.site) for one in (found.first, found.second)), found.first_writes, found.site)
         if ("order", key) not in self._seen:
             self._seen.add(("order", key))
             finding = conflict_finding(
-                found, lambda address: _byte(memory, address), lambda one, role: _locations(one, role, process)
+                found,
+                lambda address: _byte(memory, address),
+                lambda one, role: _locations(one, role, process),
+                _access("accessed, unordered", process, found.site),
             )
             self._report_calls(finding)
+
+    def accessed(self, diagnosis: str, process: int, sites: Sequence[int]) -> None:
+        """Report an access of the host to memory of the device."""
+        self._report_calls(device_access(diagnosis, _access("accessed", process, sites)))
 
     def failed(self, symbol: str, name: str, diagnosis: str, process: int, sites: Sequence[int]) -> None:
         """Report a call that failed, once for each text, unless it is a limit of the simulated device.
@@ -140,7 +147,7 @@ class LaunchChecks:
             allocations: those that are left at the end, also of variables.
             kinds: names of the classes of the objects that are left.
         """
-        left = [a.size for a in allocations if a.context and a.kind != "variable"]
+        left = [a.size for a in allocations if a.context and not a.kind.endswith("variable")]
         found = {"launches": self.launches, "counts": self.counts, "logs": self.logs, "left": (len(left), sum(left))}
         found["objects"] = Counter(_LEAKS[kind] for kind in kinds if kind in _LEAKS)
         part = folder / f"check-{os.getpid()}.part"
@@ -173,6 +180,14 @@ def _call(role: str, label: str, process: int, sites: Sequence[int], kernel: str
     """Return the location of a call of the client; `kernel` as for `call_site`."""
     site = call_site(process, [address for address in sites if address], kernel)
     return Location(role, site and site.place, 0, f"{label}, called by {site.text}" if site else label)
+
+
+def _access(role: str, process: int, sites: Sequence[int]) -> Location:
+    """Return the location of an access of the host."""
+    site = call_site(process, [address for address in sites if address])
+    return Location(
+        role, site and site.place, 0, f"access of the host in {site.text}" if site else "access of the host"
+    )
 
 
 def collect_checks(folder: Path) -> LaunchChecks:

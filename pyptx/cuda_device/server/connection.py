@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 __all__ = ["ClosedError", "Connection", "Request"]
 
-REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP = range(8)
+REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE = range(11)
 ACKNOWLEDGE = 0xFFFFFFFF
 _REQUEST = struct.Struct("<IIQQ4Q")
 _REPLY = struct.Struct("<IiQ")
@@ -101,6 +101,18 @@ class Connection:
     def remap(self, thread: int, address: int, size: int, offset: int) -> None:
         """Have the client map bytes of the shared memory at an address of the device."""
         self._act(thread, REMAP, struct.pack("<3Q", address, size, offset))
+
+    def protect(self, thread: int, address: int, size: int, access: int) -> None:
+        """Have the client let its host code access pages of the device: 0 not at all, 1 to read, 3 to read and write."""
+        self._act(thread, PROTECT, struct.pack("<3Q", address, size, access))
+
+    def share(self, thread: int, address: int, size: int, offset: int) -> None:
+        """Have the client replace its pages by pages of the shared memory, with the same contents."""
+        self._act(thread, SHARE, struct.pack("<3Q", address, size, offset))
+
+    def unshare(self, thread: int, address: int, size: int) -> None:
+        """Have the client replace its pages by private ones, with the same contents."""
+        self._act(thread, UNSHARE, struct.pack("<2Q", address, size))
 
     def call_host(self, thread: int, function: int, data: int, stream: int | None = None) -> None:
         """Have the calling thread call a host function; with a stream, one of `cuStreamAddCallback`."""

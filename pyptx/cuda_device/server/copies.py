@@ -145,7 +145,7 @@ def is_pageable(session: Session, address: int) -> bool:
 def crosses_link(session: Session, *addresses: int) -> bool:
     """Return True if one of the addresses is memory of the host, pageable or pinned: data goes over the link to the GPU."""
     found = [session.memory.find(address) for address in addresses]
-    return any(allocation is None or allocation.kind == "host" for allocation in found)
+    return any(allocation is None or allocation.kind in ("host", "registered") for allocation in found)
 
 
 def _device_side(session: Session, name: str, address: int, size: int) -> None:

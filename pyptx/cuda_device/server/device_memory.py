@@ -11,6 +11,7 @@ import bisect
 import ctypes
 import mmap
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,12 +19,15 @@ import numpy as np
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.sim.memory.address_space import Buffer, Segment
 
-__all__ = ["Allocation", "DeviceMemory"]
+__all__ = ["FILE_NAME", "HOST_KINDS", "NONE", "PAGE", "READ_ONLY", "READ_WRITE", "Allocation", "DeviceMemory"]
 
 BASE = 0x3000_0000_0000  # free in every process: below what sanitizers, executables and mmap use
 PAGE = 4096
+FILE_NAME = "pyptx-device"  # of the shared memory
 LARGE, SMALL = 2 << 20, 512  # alignment of allocations of at least LARGE bytes, and of smaller ones
-KINDS = ("device", "host", "managed", "variable", "array", "mapped")
+KINDS = ("device", "host", "managed", "variable", "array", "mapped", "registered", "managed variable")
+HOST_KINDS = ("host", "managed", "managed variable", "registered")  # that the host may access
+NONE, READ_ONLY, READ_WRITE = 0, 1, 3  # access of the host to pages
 _READ_WRITE, _SHARED_FIXED = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED | 0x10
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -38,7 +42,8 @@ class Allocation:
     Attributes:
         address: of its first byte, in kernels and in the client.
         size: in bytes, as requested.
-        kind: one of KINDS; "variable": of a module; "array": a CUDA array; "mapped": by virtual memory management.
+        kind: one of KINDS; "variable": of a module; "array": a CUDA array; "mapped": by virtual memory management;
+            "registered": memory of the host, at its addresses there.
         context: that it belongs to.
         name: for messages.
         flags: of cuMemHostAlloc or cuMemAllocManaged.
@@ -70,6 +75,7 @@ class DeviceMemory:
         used: bytes allocated in it.
         version: changes with every allocation and release.
         file: descriptor of the shared memory.
+        protect: lets the host access pages, by address, size and access.
     """
 
     base = BASE
@@ -77,7 +83,7 @@ class DeviceMemory:
     def __init__(self, total: int):
         self.total, self.used, self.version = total, 0, 0
         self.size = 1 << (4 * total - 1).bit_length()
-        self.file = os.memfd_create("pyptx-device", os.MFD_CLOEXEC)
+        self.file = os.memfd_create(FILE_NAME, os.MFD_CLOEXEC)
         os.ftruncate(self.file, self.size)
         self._map = mmap.mmap(self.file, self.size)
         self._bytes = np.frombuffer(self._map, np.uint8)
@@ -88,6 +94,7 @@ class DeviceMemory:
         self._reserved: dict[int, int] = {}  # address -> size of ranges that hold no allocation of their own
         self._aside: dict[int, Allocation] = {}  # memory of graphs, by address
         self._most = 0  # bytes of it that were accessible at a time
+        self.protect: Callable[[int, int, int], None] = lambda address, size, access: None
         self.freed: list[tuple[int, int, str]] = []  # of late: address, end, name
 
     @property
@@ -109,7 +116,7 @@ class DeviceMemory:
                 "OUT_OF_MEMORY",
                 f"cannot allocate {size:,} bytes: {self.used:,} of the device's {self.total:,} bytes are in use",
             )
-        alignment = max(alignment, LARGE if size >= LARGE else SMALL)
+        alignment = max(alignment, LARGE if size >= LARGE else PAGE if kind in HOST_KINDS else SMALL)
         address = self._vacant(size, alignment)
         self._count += 1
         at = address - BASE
@@ -120,7 +127,14 @@ class DeviceMemory:
         self._allocations[address] = found
         self.used += size if on_device else 0
         self.version += 1
+        if kind in HOST_KINDS:
+            self.let_host_access(address, size, READ_WRITE)
         return found
+
+    def let_host_access(self, address: int, size: int, access: int) -> None:
+        """Let the host access the pages of a range: NONE, READ_ONLY or READ_WRITE."""
+        start, end = address // PAGE * PAGE, -(-(address + size) // PAGE) * PAGE
+        self.protect(start, end - start, access)
 
     def free(self, address: int) -> Allocation:
         """Release the allocation at an address.
@@ -132,8 +146,10 @@ class DeviceMemory:
         if found is None:
             raise DriverError("INVALID_VALUE", f"cannot free 0x{address:x}: {self.describe(address)}")
         self._starts.remove(address)
-        if found.kind == "mapped":
-            raise AssertionError("mappings are removed by unmap")
+        if found.kind in ("mapped", "registered", "managed variable"):
+            raise AssertionError("it is removed by unmap, or unregistered")
+        if found.kind in HOST_KINDS:
+            self.let_host_access(address, found.size, NONE)
         self.used -= found.size if found.kind != "host" else 0
         self.version += 1
         start = -(-(address - BASE) // PAGE) * PAGE
@@ -217,7 +233,11 @@ class DeviceMemory:
         return found
 
     def view(self, address: int, size: int) -> np.ndarray:
-        """Return bytes of the mapping."""
+        """Return bytes of the mapping, or of registered memory."""
+        if not self.contains(address):
+            found = self.find(address)
+            assert found is not None, "it was checked"
+            return found.bytes[address - found.address : address - found.address + size]
         return self._bytes[address - BASE : address - BASE + size]
 
     def describe(self, address: int) -> str:
@@ -289,6 +309,15 @@ class DeviceMemory:
         found = _libc.mmap(self.host_address(address), size, _READ_WRITE, _SHARED_FIXED, self.file, source - BASE)
         if found != self.host_address(address):
             raise DriverError("OUT_OF_MEMORY", f"cannot map {size:,} bytes at 0x{address:x}")
+
+    def add_registered(self, address: int, size: int, place: int) -> None:
+        """Make memory of the host accessible at its address; its bytes are at `place`, an address of the mapping."""
+        self._count += 1
+        label = f"registered memory #{self._count}"
+        segment = Segment(address, Buffer(self.view(place, size), label))
+        bisect.insort(self._starts, address)
+        self._allocations[address] = Allocation(address, size, "registered", 0, label, segment)
+        self.version += 1
 
     def add_mapping(self, address: int, size: int, context: int) -> None:
         """Make a mapping accessible."""

@@ -21,7 +21,9 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     graph_changes,
     graph_memory,
     graphs,
+    host_access,
     host_functions,
+    host_registration,
     kernel_attributes,
     launches,
     linking,
@@ -45,7 +47,12 @@ from pyptx.cuda_device.server.work_queue import WAIT_FOR_ALL, WAIT_FOR_COPY
 
 __all__ = ["serve"]
 
-_SHOWN = {"pyptxLaunch": "cuLaunchKernel", "pyptxProgress": "late work", "pyptxParameters": "layout of the parameters"}
+_SHOWN = {
+    "pyptxLaunch": "cuLaunchKernel",
+    "pyptxProgress": "late work",
+    "pyptxHostAccess": "access of the host",
+    "pyptxParameters": "layout of the parameters",
+}
 _NOTHING = (1 << 64) - 1  # length of a blob whose pointer is null
 _WORDS = {name: letter for name, (_, letter) in SCALARS.items()}
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pyptx.cuda_device.error_codes import CODES
 from pyptx.cuda_device.images import ptx_of, with_device_functions
-from pyptx.cuda_device.server.device_memory import Allocation
+from pyptx.cuda_device.server.device_memory import READ_WRITE, Allocation
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
@@ -279,7 +279,11 @@ def variable(session: Session, handle: int, name: bytes) -> tuple[int, int]:
 
 @handles("cuLibraryGetManaged")
 def managed_variable(session: Session, handle: int, name: bytes) -> tuple[int, int]:
-    return variable(session, handle, name)
+    address, size = variable(session, handle, name)
+    if (found := session.memory.find(address)) is not None and found.kind == "variable":
+        found.kind = "managed variable"
+        session.memory.let_host_access(address, size, READ_WRITE)
+    return address, size
 
 
 @handles("cuKernelGetFunction")

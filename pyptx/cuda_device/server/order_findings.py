@@ -8,7 +8,7 @@ from pyptx.check import Finding
 from pyptx.check.finding import Location
 from pyptx.cuda_device.server.stream_order import Conflict, Operation
 
-__all__ = ["conflict_finding", "failed_call"]
+__all__ = ["conflict_finding", "device_access", "failed_call"]
 
 _ORDER = (
     "record an event after the first operation (cudaEventRecord) and have the stream of the second wait for it "
@@ -18,17 +18,27 @@ _WAIT = "wait for the operation (cudaStreamSynchronize, cudaEventSynchronize) be
 
 
 def conflict_finding(
-    found: Conflict, memory: Callable[[int], str], places: Callable[[Operation, str], tuple[Location, ...]]
+    found: Conflict,
+    memory: Callable[[int], str],
+    places: Callable[[Operation, str], tuple[Location, ...]],
+    access: Location,
 ) -> Finding:
     """Return the finding of a conflict.
 
     Args:
         memory: describes a byte by its address, such as "byte 4 of device memory #1".
         places: returns the locations of an operation, with its role.
+        access: location of an access of the host, where it is known.
     """
     first, second, where = found.first, found.second, memory(found.address)
     if second is None:
         done = "writes" if found.first_writes else "reads"
+        if found.site:
+            message = (
+                f"The host {'writes' if found.second_writes else 'reads'} {where}, which {_name(first)} {done}; nothing between the call and "
+                "the access waits for the operation, so that a GPU may carry it out before, during or after the access."
+            )
+            return Finding("host-access", "error", message, _WAIT, (*places(first, done), access))
         message = (
             f"The host changed {where} while {_name(first)} could still be {done[:-1].removesuffix('e')}ing it: nothing "
             f"between the call and the change waits for the operation, which {done} this memory."
@@ -47,6 +57,12 @@ def _name(operation: Operation) -> str:
     stream = "the default stream" if operation.stream == 1 else f"stream 0x{operation.stream:x}"
     article = "" if operation.label.startswith(("the ", "a ")) else "the "
     return f"{article}{operation.label} in {stream}"
+
+
+def device_access(diagnosis: str, place: Location) -> Finding:
+    """Return the finding of an access of the host to memory of the device."""
+    message, _, hint = diagnosis.partition("\nhint: ")
+    return Finding("host-access", "error", f"{message[:1].upper()}{message[1:]}", hint, (place,))
 
 
 def failed_call(symbol: str, name: str, diagnosis: str, place: Location) -> Finding:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyptx.cuda_device.server.device_memory import HOST_KINDS
 from pyptx.cuda_device.server.footprints import NOTHING, joined, ranges_of_rows
+from pyptx.cuda_device.server.host_guards import HostGuards
 from pyptx.cuda_device.server.stream_order import Clock, Conflict, Operation, StreamOrder, merged
 from pyptx.cuda_device.server.work_queue import WAIT_FOR_ALL, WAIT_FOR_COPY
 
@@ -21,7 +23,6 @@ __all__ = ["Issued", "ProgramOrder"]
 Issued = tuple[Operation, Any]  # as the order sees it, and as the session runs it
 
 _LEGACY = 1
-_HOST_KINDS = ("host", "managed")
 
 # calls that may wait for all work, too: nothing that a GPU's driver promises, so that late work does not
 _MAY_WAIT_FOR_ALL = WAIT_FOR_ALL | frozenset(
@@ -39,12 +40,18 @@ class ProgramOrder:
 
     def __init__(self, session: Session, report: Callable[[Conflict], None]):
         self._session = session
-        self._order = StreamOrder(report, self._bytes)
+        self.guards = HostGuards(session.memory, self._touched)
+        self._report = report
+        self._order = StreamOrder(report, self._bytes, self.guards.release)
 
     @property
     def wants_footprints(self) -> bool:
         """True if the bytes that kernels use matter: there are several streams, or memory that the host shares."""
-        return self._order.several or any(a.kind in _HOST_KINDS for a in self._session.memory.allocations)
+        return self._order.several or any(a.kind in HOST_KINDS for a in self._session.memory.allocations)
+
+    def _touched(self, found: Conflict) -> None:
+        self._order.unwatch(found.first)
+        self._report(found)
 
     # calls
 
@@ -104,6 +111,8 @@ class ProgramOrder:
             made.reads, made.writes = operation.footprint() if hasattr(operation, "footprint") else (NOTHING, NOTHING)
             if not made.concurrent and not getattr(operation, "blocks_host", False):
                 self._order.watch(made, self._shared(joined([made.reads, made.writes])))
+                if made.contents is not None:
+                    self.guards.hold(made)
             self._order.settle(made)
             if getattr(operation, "blocks_host", False):
                 self._order.host_waits({**made.clock, made.line: made.number})
@@ -140,7 +149,7 @@ class ProgramOrder:
         inside = []
         for start, end in ranges.tolist():
             found = memory.find(start)
-            if found is not None and found.kind in _HOST_KINDS:
+            if found is not None and found.kind in HOST_KINDS:
                 inside.append((start, min(end, found.end)))
             elif any(base <= start and end <= base + size for base, size in registered.items()):
                 inside.append((start, end))

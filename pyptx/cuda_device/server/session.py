@@ -87,6 +87,11 @@ class Session:
         self.gpu, self.options, self.memory = gpu, options, memory
         self.checks = LaunchChecks(options.schedule) if options.check else None
         self.order = ProgramOrder(self, self._conflict) if options.check else None
+        memory.protect = lambda address, size, access: self.connection.protect(self.thread, address, size, access)
+        self.registered_pages: dict[
+            int, tuple[int, int]
+        ] = {}  # by page: its place in the memory, and its registrations
+        self.registered_places: dict[int, int] = {}  # by address of registered memory: its first page in the memory
         self.work = WorkQueue(options.schedule == "late", self._perform)
         self.context = self.thread = 0
         self.sites: tuple[int, ...] = ()

@@ -64,6 +64,7 @@ class Conflict:
 
     Attributes:
         first_writes, second_writes: which of them write it.
+        site: return addresses of the access of the host, innermost first; empty: it is not known.
     """
 
     first: Operation
@@ -71,6 +72,7 @@ class Conflict:
     address: int
     first_writes: bool
     second_writes: bool
+    site: tuple[int, ...] = ()
 
 
 class StreamOrder:
@@ -79,10 +81,16 @@ class StreamOrder:
     Args:
         report: called for each conflict.
         view: returns bytes of memory of the host that the device shares, by address and size.
+        unwatch: called when the contents of the memory of an operation need not remain any more.
     """
 
-    def __init__(self, report: Callable[[Conflict], None], view: Callable[[int, int], np.ndarray]):
-        self._report, self._view = report, view
+    def __init__(
+        self,
+        report: Callable[[Conflict], None],
+        view: Callable[[int, int], np.ndarray],
+        unwatch: Callable[[Operation], None] = lambda operation: None,
+    ):
+        self._report, self._view, self._on_unwatch = report, view, unwatch
         self._host: Clock = {}
         self._streams: dict[Hashable, Clock] = {}
         self._blocking: set[Hashable] = set()
@@ -159,6 +167,8 @@ class StreamOrder:
             operation.span = min(int(r[0, 0]) for r in used), max(int(r[-1, 1]) for r in used)
             self._find(operation)
             self._pending.append(operation)
+            for old in self._pending[:-_MOST]:
+                self.unwatch(old)
             del self._pending[:-_MOST]
 
     def _find(self, new: Operation) -> None:
@@ -172,7 +182,7 @@ class StreamOrder:
             if not ordered and not _has(old.clock, new) and not (old.concurrent and new.concurrent):
                 self._conflict(old, new)
             if old.contents is not None and first_shared(new.writes, old.contents[0]) is not None:
-                old.contents = None  # the device changes it, too
+                self.unwatch(old)  # the device changes it, too
             if (
                 ordered
                 and not self._unsettled
@@ -202,6 +212,12 @@ class StreamOrder:
         if len(ranges) and int((ranges[:, 1] - ranges[:, 0]).sum()) <= _LARGEST_WATCHED:
             operation.contents = ranges, self._checksum(ranges)
 
+    def unwatch(self, operation: Operation) -> None:
+        """Forget the contents of the memory of an operation."""
+        if operation.contents is not None:
+            operation.contents = None
+            self._on_unwatch(operation)
+
     def _checksum(self, ranges: np.ndarray) -> int:
         value = 0
         for start, end in ranges.tolist():
@@ -212,7 +228,7 @@ class StreamOrder:
         if operation.contents is None:
             return
         ranges, before = operation.contents
-        operation.contents = None
+        self.unwatch(operation)
         if self._checksum(ranges) != before:
             at = int(ranges[0, 0])
             wrote = first_shared(operation.writes, ranges) is not None
@@ -222,7 +238,7 @@ class StreamOrder:
         """Forget the contents of memory that is freed."""
         for operation in self._pending:
             if operation.contents is not None and first_shared(operation.contents[0], ranges) is not None:
-                operation.contents = None
+                self.unwatch(operation)
 
 
 _LEGACY = 1

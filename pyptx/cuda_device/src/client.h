@@ -32,6 +32,8 @@ static const uint64_t NOTHING = ~0ull;      // length of a blob whose pointer is
 
 static atomic_ulong calls;      // that were made
 static void start_progress(void);
+static void watch_host(void);
+static __thread void *fault_at;
 
 static uint64_t current_context(void);
 static size_t size_of_image(const void *image);

@@ -8,17 +8,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP };      // server/connection.py
+enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE };      // server/connection.py
 #define ACKNOWLEDGE 0xFFFFFFFFu
 #define VARIABLE "PYPTX_DEVICE_SOCKET"
-
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
 
 #define SITES 4
 #define SITES_VARIABLE "PYPTX_CALL_SITES"       // set where the server wants return addresses
@@ -32,7 +27,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t host_call_ended = PTHREAD_COND_INITIALIZER;
 static unsigned host_calls;     // that run, one inside the other as the server sees them
 static int server = -1;         // the socket
-static int memory_file = -1;    // the shared memory of the device
 static int state = NOT_INITIALIZED;
 static struct bytes outgoing, incoming;
 static atomic_ulong threads;
@@ -105,21 +99,6 @@ static int receive_memory(struct welcome *welcome) {
     return memory;
 }
 
-static int map_memory(int memory, struct welcome where) {
-    void *wanted = (void *)(uintptr_t)where.base;
-    void *found = mmap(wanted, where.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED_NOREPLACE,
-                       memory, 0);
-    memory_file = memory;
-    if (found == wanted) {
-        madvise(found, where.size, MADV_DONTDUMP);
-        return SUCCESS;
-    }
-    if (found != MAP_FAILED) munmap(found, where.size);
-    fprintf(stderr, "pyptx: cannot map the memory of the simulated device at %p (%llu GiB): %s\n", wanted,
-            (unsigned long long)(where.size >> 30), strerror(errno));
-    return OPERATING_SYSTEM;
-}
-
 static int open_connection(void) {
     const char *path = getenv(VARIABLE);
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -149,7 +128,8 @@ static int open_connection(void) {
     }
     pthread_atfork(NULL, NULL, forget_in_child);
     if (welcome.flags & IS_LATE) start_progress();
-    return map_memory(memory, welcome);
+    watch_host();
+    return map_memory(memory, welcome.base, welcome.size);
 }
 
 EXPORT int cuInit(unsigned flags) {
@@ -167,19 +147,22 @@ EXPORT int cuInit(unsigned flags) {
 
 // calls ---------------------------------------------------------------------------------------------------------------
 
-// Return addresses outside of this library and of the runtime library, innermost first.
+// Return addresses outside of this library and of the runtime library, innermost first; in a fault, also the faulting
+// instruction, and none of the C library.
 static void call_sites(uint64_t sites[SITES]) {
     static const char *wanted;
     static atomic_int asked;
     if (!atomic_exchange(&asked, 1)) wanted = getenv(SITES_VARIABLE);
     if (!wanted) return;
     void *frames[24];
-    Dl_info own, in;
-    int count = backtrace(frames, 24), n = 0;
-    if (!dladdr((void *)call_sites, &own)) return;
-    for (int k = 1; k < count && n < SITES; k++) {
+    Dl_info here, in;
+    int count = backtrace(frames, 24), n = 0, k = 1;
+    if (!dladdr((void *)call_sites, &here)) return;
+    if (fault_at) while (k < count && frames[k] != fault_at) k++;
+    for (; k < count && n < SITES; k++) {
         int known = dladdr(frames[k], &in);
-        if (known && (in.dli_fbase == own.dli_fbase || (in.dli_fname && strstr(in.dli_fname, "libcudart.so")))) continue;
+        if (known && (in.dli_fbase == here.dli_fbase || (in.dli_fname && strstr(in.dli_fname, "libcudart.so")))) continue;
+        if (fault_at && known && in.dli_fname && strstr(in.dli_fname, "/libc.so")) continue;
         sites[n++] = (uint64_t)(uintptr_t)frames[k];
     }
 }
@@ -228,15 +211,6 @@ static const unsigned char *get_bytes(size_t size) {
 
 static void end_call(void) { pthread_mutex_unlock(&lock); }
 
-static void copy_box(void) {
-    uint64_t to = get_word(), from = get_word(), width = get_word(), height = get_word(), depth = get_word();
-    uint64_t to_pitch = get_word(), from_pitch = get_word(), to_slice = get_word(), from_slice = get_word();
-    for (uint64_t z = 0; z < depth; z++)
-        for (uint64_t y = 0; y < height; y++)
-            memmove((void *)(uintptr_t)(to + z * to_slice + y * to_pitch),
-                    (const void *)(uintptr_t)(from + z * from_slice + y * from_pitch), width);
-}
-
 static void call_host(int kind) {
     uint64_t function = get_word(), data = get_word(), stream = get_word();
     unsigned mine = ++host_calls;
@@ -248,14 +222,6 @@ static void call_host(int kind) {
     while (host_calls != mine) pthread_cond_wait(&host_call_ended, &lock);
     host_calls--;
     pthread_cond_broadcast(&host_call_ended);
-}
-
-// Map a part of the shared memory at an address of the device.
-static void remap(void) {
-    uint64_t address = get_word(), size = get_word(), offset = get_word();
-    void *wanted = (void *)(uintptr_t)address;
-    void *found = mmap(wanted, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, memory_file, (off_t)offset);
-    if (found == MAP_FAILED) { perror("pyptx: cannot map memory of the simulated device"); abort(); }
 }
 
 static int acknowledge(const void *bytes, size_t size) {
@@ -281,15 +247,18 @@ static int call(void) {
         case COPY_AND_RETURN: copy_box(); return SUCCESS;
         case COPY: copy_box(); break;
         case WRITE: {
-            void *place = (void *)(uintptr_t)get_word();
+            void *place = own(get_word());
             memcpy(place, incoming.data + incoming.at, incoming.size - incoming.at);
             break;
         }
         case READ:
-            answer = (const void *)(uintptr_t)get_word();
+            answer = own(get_word());
             size = get_word();
             break;
         case REMAP: remap(); break;
+        case PROTECT: protect(); break;
+        case SHARE: share_pages(); break;
+        case UNSHARE: unshare_pages(); break;
         default: call_host((int)reply.kind);
         }
         if (acknowledge(answer, size)) return lost();

@@ -8,8 +8,10 @@
 // Read from the file, by which a library of other sources is recognized.
 __attribute__((visibility("default"), used)) const char pyptx_sources[] = "pyptx-sources:" SOURCE_HASH;
 
+#include "memory.c"
 #include "connection.c"
 #include "context.c"
+#include "host_access.c"
 #include "image.c"
 #include "launch.c"
 #include "lookup.c"
