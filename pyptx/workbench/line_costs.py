@@ -63,7 +63,7 @@ def line_costs(text: str, target: str | None = None) -> LineCosts:
     Raises:
         PtxError: it is not valid, it has no entry, or ptxas or nvdisasm is missing or refuses it.
     """
-    compiled = load(text.encode("utf-8", "surrogateescape")).compile(arch=target)
+    compiled = load(text.encode("utf-8", "replace")).compile(arch=target)  # half a character may be in a comment only
     lines: dict[int, tuple[int, int]] = {}
     for one in compiled.sass:
         if one.ptx_line is not None:
@@ -78,7 +78,7 @@ def line_costs(text: str, target: str | None = None) -> LineCosts:
 
 def main() -> int:
     """Read PTX from standard input and print its costs as JSON."""
-    text = sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+    text = sys.stdin.buffer.read().decode("utf-8", "surrogatepass")
     try:
         answer, status = line_costs(text, sys.argv[1] if len(sys.argv) > 1 else None).to_json(), 0
     except PtxError as error:

@@ -133,6 +133,21 @@ def kernel(a):
 """
 
 
+def test_half_a_character_is_no_obstacle():
+    """As in a text that an editor sends while it replaces a character of two UTF-16 units."""
+
+    async def session() -> None:
+        editor, document = Editor(), lsp.TextDocumentIdentifier(URI)
+        await editor.start()
+        editor.open("// \ud835\n" + FIXED)
+        assert not (await editor.diagnostics()).diagnostics
+        place = lsp.Position(8, 2)
+        assert await editor.text_document_hover_async(lsp.HoverParams(document, place)) is not None
+        await editor.end()
+
+    asyncio.run(asyncio.wait_for(session(), 60))
+
+
 def test_ptx_in_python_strings():
     async def session() -> None:
         editor, uri = Editor(), "file:///kernels.py"
@@ -160,6 +175,20 @@ def test_ptx_in_python_strings():
         assert change.changes[uri][1].range.start == at(PYTHON, "add.s32 ")
         options = lsp.FormattingOptions(tab_size=4, insert_spaces=True)
         assert not await editor.text_document_formatting_async(lsp.DocumentFormattingParams(document, options))
+        await editor.end()
+
+    asyncio.run(asyncio.wait_for(session(), 60))
+
+
+def test_columns_are_those_of_the_encoding_that_the_editor_chose():
+    async def session() -> None:
+        editor = Editor()
+        general = lsp.GeneralClientCapabilities(position_encodings=[lsp.PositionEncodingKind.Utf8])
+        await editor.start(capabilities=lsp.ClientCapabilities(general=general))
+        line = "/* 𝔸 */ bad"
+        editor.open(TEXT + line)
+        found = (await editor.diagnostics()).diagnostics[-1]
+        assert found.range.start == lsp.Position(TEXT.count("\n"), len(line.encode()) - 3)
         await editor.end()
 
     asyncio.run(asyncio.wait_for(session(), 60))
@@ -255,36 +284,66 @@ def test_without_ptxas_the_command_says_how_to_get_it(tmp_path):
     asyncio.run(asyncio.wait_for(session(), 60))
 
 
-@pytest.mark.slow
-def test_a_compilation_is_stopped_with_its_processes(monkeypatch, tmp_path):
-    """The assembler is a process that writes the number of its group, and waits."""
+@pytest.fixture
+def slow_assembler(monkeypatch, tmp_path):
+    """An assembler that writes the number of its process group to the file that is returned, and waits."""
     noted, tool = tmp_path / "group", tmp_path / "ptxas"
-    tool.write_text(
-        f"#!{sys.executable}\nimport os, time\nopen({str(noted)!r}, 'w').write(f'{{os.getpgid(0)}}.')\ntime.sleep(60)\n"
-    )
+    script = f"import os, time\nopen({str(noted)!r}, 'w').write(f'{{os.getpgid(0)}}.')\ntime.sleep(60)\n"
+    tool.write_text(f"#!{sys.executable}\n{script}")
     tool.chmod(0o755)
     monkeypatch.setenv("PYPTX_PTXAS", str(tool))
     monkeypatch.setenv("PYPTX_CACHE_DIR", str(tmp_path))
+    return noted
 
+
+async def group_in(noted: Path) -> int:
+    while not (noted.exists() and noted.read_text().endswith(".")):
+        await asyncio.sleep(0.02)
+    return int(noted.read_text()[:-1])
+
+
+async def ended(group: int) -> bool:
+    for _ in range(200):
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        await asyncio.sleep(0.05)
+    return False
+
+
+@pytest.mark.slow
+def test_a_compilation_is_stopped_with_its_processes(slow_assembler):
     async def session() -> None:
         task = asyncio.create_task(Compilations(None).compile(COSTLY))
-        while not (noted.exists() and noted.read_text().endswith(".")):
-            assert not task.done(), task.result()
-            await asyncio.sleep(0.02)
+        group = await group_in(slow_assembler)
+        assert group != os.getpgid(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        group = int(noted.read_text()[:-1])
-        assert group != os.getpgid(0)
-        for _ in range(100):
-            try:
-                os.killpg(group, 0)
-            except ProcessLookupError:
-                return
-            await asyncio.sleep(0.05)
-        pytest.fail("the processes still run")
+        assert await ended(group)
 
     asyncio.run(asyncio.wait_for(session(), 60))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("leave", ["shutdown", "vanish"])
+def test_an_editor_that_leaves_during_a_compilation_leaves_no_process(slow_assembler, leave):
+    async def session() -> None:
+        editor, document = Editor(), lsp.TextDocumentIdentifier(URI)
+        await editor.start()
+        editor.open(COSTLY)
+        await editor.diagnostics()
+        await editor.text_document_code_lens_async(lsp.CodeLensParams(document))
+        group = await group_in(slow_assembler)
+        if leave == "shutdown":
+            await editor.end()
+        else:
+            editor._server.stdin.close()
+            await asyncio.wait_for(editor._server.wait(), 20)
+        assert await ended(group)
+
+    asyncio.run(asyncio.wait_for(session(), 90))
 
 
 def test_the_command_names_the_extra_and_refuses_an_unknown_target(monkeypatch, capsys):

@@ -59,7 +59,7 @@ class Compilations:
             start_new_session=True,  # so that its assembler is stopped with it
         )
         try:
-            data = text.encode("utf-8", "surrogateescape")
+            data = text.encode("utf-8", "surrogatepass")
             output, log = await asyncio.wait_for(process.communicate(data), LIMIT_S)
         except TimeoutError:
             return f"the assembler was stopped after {LIMIT_S:g} s"

@@ -122,7 +122,8 @@ class PtxServer(LanguageServer):
     @property
     def encoding(self) -> str:
         """Unit of columns: "utf-8", "utf-16" or "utf-32"."""
-        return str(getattr(self.workspace.position_encoding, "value", None) or "utf-16")
+        chosen = self.workspace.position_encoding  # an enum, or the text that the editor sent
+        return str(getattr(chosen, "value", chosen) or "utf-16")
 
     def offset(self, document: Document, position: lsp.Position) -> int:
         """Return the offset of a position in a text."""
