@@ -12,7 +12,7 @@ export const MIME = "application/vnd.pyptx.view+json";
 export const LIVE_MIME = "application/vnd.pyptx.live+json";       // a widget by its model, with the view to show without it
 export const DEBUG_MIME = "application/vnd.pyptx.debug+json";      // a kernel stopped in the debugger
 
-const EMBEDDED = /\.push\(\[document\.currentScript, '([\w+/=]+)'\]\)/;
+const EMBEDDED = /\.push\(\[document\.currentScript, (?:document\.currentScript\.parentNode, )?'([\w+/=]+)'\]\)/;
 
 /** The view in the data of an output, unpacked. `embedded`: its data is in the script of the HTML form. */
 export function viewOf(bundle: Record<string, unknown>): ViewData | null {

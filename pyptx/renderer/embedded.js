@@ -1,4 +1,5 @@
-// Linked views in static HTML: each stands behind its static form, as a script that adds [itself, data] to window.pyptxViews.
+// Linked views in static HTML: each stands behind its static form, as a script that adds [itself, its parent, data] to
+// window.pyptxViews; scripts of older notebooks add [itself, data].
 
 import { h } from "./dom.js";
 import { mount } from "./code/linked.js";
@@ -13,7 +14,8 @@ export function embed(styles) {
   waiting.forEach(show);
 }
 
-function show([script, packed]) {
+function show(entry) {
+  const packed = entry.at(-1), script = elementOf(entry[0], entry[1], packed);
   const still = script.previousElementSibling, host = h("div");
   script.before(host);
   try {
@@ -24,4 +26,10 @@ function show([script, packed]) {
     host.replaceChildren(h("p", {}, `The interactive view failed: ${error.message}`));
     throw error;
   }
+}
+
+// VS Code runs a copy of each script at the end of the output and removes the copy: the original then marks the place.
+function elementOf(script, parent, packed) {
+  if (script.isConnected || !(parent instanceof Element)) return script;
+  return [...parent.getElementsByTagName("script")].find(one => one.text.includes(packed)) ?? script;
 }

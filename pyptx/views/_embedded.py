@@ -33,7 +33,7 @@ def embedded(html: str, data: Mapping[str, Any]) -> str:
     packed = pack(data)["packed"]
     if len(packed) > MAX_CHARACTERS:
         return html
-    script = f"<script>(window.pyptxViews ??= []).push([document.currentScript, '{packed}']);</script>"
+    script = f"<script>(window.pyptxViews ??= []).push([document.currentScript, document.currentScript.parentNode, '{packed}']);</script>"
     return f"{html}{script}{_renderer() if first_in_notebook('renderer') else ''}"
 
 

@@ -96,6 +96,28 @@ def test_views_of_a_converted_notebook_are_interactive_with_one_script(page, mon
 
 
 @pytest.mark.browser
+def test_views_are_interactive_where_copies_of_scripts_run_and_are_removed_as_in_vs_code(page, monkeypatch):
+    from pyptx.views import _embedded
+
+    monkeypatch.setattr(_embedded, "first_in_notebook", lambda name: True)
+    output = linked(saxpy(), block=128)._repr_mimebundle_()["text/html"]
+    page.path.write_text(f"<!doctype html><template>{output}</template><div></div>", encoding="utf-8")
+    page.chrome.get(page.path.as_uri())
+    page.js(
+        """
+        const cell = document.querySelector("div");
+        cell.innerHTML = document.querySelector("template").innerHTML;
+        for (const script of [...cell.getElementsByTagName("script")]) {
+            const copy = document.createElement("script");
+            copy.text = script.innerText;
+            cell.appendChild(copy).parentNode.removeChild(copy);
+        }"""
+    )
+    WebDriverWait(page.chrome, 20).until(lambda _: page.all(".pyptx-linked"))
+    assert not page.one("details").is_displayed(), "the static form is replaced"
+
+
+@pytest.mark.browser
 def test_a_view_without_the_script_or_with_too_much_data_stays_static(page, monkeypatch):
     from pyptx.views import _embedded
 
