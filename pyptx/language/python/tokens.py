@@ -49,10 +49,16 @@ def _offsets(text: str) -> Iterator[tuple[int, int, int]]:
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
     source = iter([line + "\n" for line in lines])
+    last = 0
     try:
         for found in tokenize.generate_tokens(lambda: next(source, "")):
-            (row, column), (last, end) = found.start, found.end
-            if found.type not in _SKIPPED and row <= len(lines):
-                yield found.type, starts[row - 1] + column, min(starts[last - 1] + end, len(text))
+            if found.type in _SKIPPED or found.start[0] > len(lines):
+                continue
+            start, end = (min(starts[row - 1] + column, len(text)) for row, column in (found.start, found.end))
+            # Python 3.12.1 counts some columns in bytes, so the text of the token decides where it is.
+            if text[start:end] != found.string and (at := text.find(found.string, last)) >= 0:
+                start, end = at, at + len(found.string)
+            last = end
+            yield found.type, start, end
     except (tokenize.TokenError, SyntaxError, UnicodeEncodeError):  # while it is typed, or not Python
         return
