@@ -24,6 +24,9 @@ from typing import Any
 
 import numpy as np
 
+import pyptx
+from examples.hopper.attention_backward import attention_backward_of
+from examples.hopper.attention_rows import rounded_of, row_products_of
 from examples.hopper.tiles import BOX, MOST_BYTES, WGMMA_K, WGMMA_ROWS
 from examples.products import check_memory
 from examples.scores import LOG2_E, check_heads, hide, scale_of
@@ -44,6 +47,19 @@ SPACE = {"BN": (64, 128), "STAGES": (2, 3), "Q_STAGES": (1, 2), "PINGPONG": (Tru
 
 
 def forward(q, k, v, o, *, BN=128, STAGES=2, Q_STAGES=2, CTAS=132, SCALE=None, PINGPONG=True):
+    """Compute attention; see `body`."""
+    body(q, k, v, o, None, BN, STAGES, Q_STAGES, CTAS, SCALE, PINGPONG)
+
+
+def forward_with_sums(q, k, v, o, sums, *, BN=128, STAGES=2, Q_STAGES=2, CTAS=132, SCALE=None, PINGPONG=True):
+    """Compute attention, and the sums that attention_backward.py needs; see `body`.
+
+    sums (B x H x SP, f32, SP the next multiple of 128 of S) holds the log2 of each query's sum of exponentials, 0 from S on.
+    """
+    body(q, k, v, o, sums, BN, STAGES, Q_STAGES, CTAS, SCALE, PINGPONG)
+
+
+def body(q, k, v, o, sums, BN: int, STAGES: int, Q_STAGES: int, CTAS: int, SCALE: float | None, PINGPONG: bool) -> None:
     """Compute O (B x H x S x D) from queries (B x H x S x D), keys and values (B x HK x S x D); D is 64 or 128.
 
     Query i attends to keys 0 to i; head h to the keys of head h * HK / H. SCALE defaults to 1 / sqrt(D).
@@ -193,7 +209,13 @@ def forward(q, k, v, o, *, BN=128, STAGES=2, Q_STAGES=2, CTAS=132, SCALE=None, P
             v_stage = start_result()
             ptx.wgmma.wait_group(0)
             values.release(v_stage, lane)
-            inverse = [ptx.rcp(running.finish(r)) for r in range(2)]
+            totals = [running.finish(r) for r in range(2)]
+            if sums is not None:
+                for total, largest, below in zip(totals, running.largest, scores.rows(), strict=True):
+                    query, number = row + consumer * WGMMA_ROWS + scores.row + below, ptx.log2(total)
+                    number = ptx.select(query < S, ptx.fma(largest, scale, number), 0.0)
+                    sums.store(batch, head, query, number, pred=scores.column == 0)
+            inverse = [ptx.rcp(total) for total in totals]
             for i, value in enumerate(result.sums):
                 ptx.inst.mul.f32(value, value, inverse[i // 2 % 2])
             result.store_tma(o, row + consumer * WGMMA_ROWS, 0, boxes, outer=(batch, head))
@@ -211,18 +233,18 @@ def check_sizes(H: int, HK: int, S: int, D: int, BN: int, STAGES: int, Q_STAGES:
     check_memory("persistent_attention", STAGES, needed, MOST_BYTES)
 
 
-def persistent_attention_of(dtype: PtxType) -> Kernel:
-    """Return the kernel for arrays of `dtype` (bf16 or f16)."""
+def persistent_attention_of(dtype: PtxType, *, with_sums: bool = False) -> Kernel:
+    """Return the kernel for arrays of `dtype` (bf16 or f16); with_sums: the one that gives O and sums, SP (to pass) long."""
 
     def tile(heads: str, rows: int | str) -> Tile:
         return Tile("B", heads, "S", "D", dtype, Layout.TMA_128B, tma_box=(1, 1, rows, BOX), tma_whole=True)
 
     return kernel(
-        forward,
+        forward_with_sums if with_sums else forward,
         name="persistent_attention",
         arch="sm_90a",
         in_specs=[tile("H", BM), tile("HK", "BN"), tile("HK", "BN")],
-        out_specs=[tile("H", 16)],
+        out_specs=[tile("H", 16), *([Tile("B", "H", "SP", f32)] if with_sums else [])],
         grid=lambda B, H, S, CTAS: min(CTAS, B * H * -(-S // BM)),
         block=(THREADS, 1, 1),
         reqntid=(THREADS, 1, 1),
@@ -231,6 +253,33 @@ def persistent_attention_of(dtype: PtxType) -> Kernel:
 
 
 persistent_attention = persistent_attention_of(bf16)
+
+
+def with_gradients(dtype: PtxType = bf16):
+    """Return causal attention for torch tensors, o = f(q, k, v), with support for torch.autograd and torch.compile.
+
+    The backward pass is that of attention_backward.py, on keys and values repeated for the heads of a group, whose gradients are
+    added.
+    """
+    first, products = persistent_attention_of(dtype, with_sums=True), attention_backward_of(dtype)
+    delta_of, round_queries = row_products_of(dtype), rounded_of(dtype)
+
+    def run(q, k, v, **params):
+        return first(q, k, v, SP=-(-q.shape[2] // BM) * BM, **params)
+
+    def gradients(q, k, v, o, sums, d_o, _, **params):
+        (B, HK, S, D), group = k.shape, q.shape[1] // k.shape[1]
+        repeated = [x.repeat_interleave(group, 1) for x in (k, v)]
+        scaling = {"SCALE": params.get("SCALE")}
+        delta = delta_of(o, d_o, SP=sums.shape[2])
+        d_k, d_v, d_q = products(q, *repeated, d_o, sums, delta, CAUSAL=True, **scaling)
+        added = [x.reshape(B, HK, group, S, D).float().sum(2).to(x.dtype) for x in (d_k, d_v)]
+        return round_queries(d_q, **scaling), *added
+
+    attention = pyptx.differentiable_kernel(
+        run, gradients, save_for_backward=lambda inputs, outputs: (*inputs, *outputs)
+    )
+    return lambda *inputs, **params: attention(*inputs, **params)[0]
 
 
 def reference(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:

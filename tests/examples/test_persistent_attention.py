@@ -56,3 +56,22 @@ def test_heads_that_do_not_fit_are_refused(example, shapes, message):
     q, k = (np.zeros(shape, NUMPY[bf16]) for shape in shapes)
     with pytest.raises(ValueError, match=message):
         example("hopper/persistent_attention").persistent_attention(q, k, k)
+
+
+@pytest.mark.parametrize(
+    ("heads", "of_keys", "length", "d"), [(4, 2, 200, 64), pytest.param(2, 1, 130, 128, marks=slow)]
+)
+def test_gradients_equal_those_of_torch(example, heads, of_keys, length, d):
+    torch = pytest.importorskip("torch")
+    random = torch.Generator().manual_seed(0)
+    q, k, v, d_o = (torch.randn((2, n, length, d), generator=random).half() for n in (heads, of_keys, of_keys, heads))
+    attention = example("hopper/persistent_attention").with_gradients(f16)
+    given = [x.clone().requires_grad_() for x in (q, k, v)]
+    o = attention(*given, CTAS=3)
+    o.backward(d_o)
+    wanted = [x.float().requires_grad_() for x in (q, k, v)]
+    exact = torch.nn.functional.scaled_dot_product_attention(*wanted, is_causal=True, enable_gqa=True)
+    exact.backward(d_o.float())
+    torch.testing.assert_close(o.float(), exact, rtol=2e-3, atol=2e-3)
+    for ours, theirs in zip(given, wanted, strict=True):
+        torch.testing.assert_close(ours.grad.float(), theirs.grad, rtol=5e-3, atol=1e-2)
