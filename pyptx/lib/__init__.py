@@ -15,6 +15,7 @@ from pyptx.lib.layout import Layout
 from pyptx.lib.online_softmax import OnlineSoftmax
 from pyptx.lib.roles import Roles, roles
 from pyptx.lib.store_boxes import StoreBoxes
+from pyptx.lib.swizzle import Swizzle, SwizzledLayout
 from pyptx.lib.tensor_memory import TensorFragment, TensorMemory
 from pyptx.lib.tensor_product import TensorProduct
 from pyptx.lib.tile_order import Share, StreamK, TileOrder, divided
@@ -34,6 +35,8 @@ __all__ = [
     "Stage",
     "StoreBoxes",
     "StreamK",
+    "Swizzle",
+    "SwizzledLayout",
     "TensorFragment",
     "TensorMemory",
     "TensorProduct",

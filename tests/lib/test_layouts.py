@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pyptx import Tile, kernel, ptx, reg
+from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.errors import ShapeError
-from pyptx.lib import Layout
-from pyptx.types import s32, u32
+from pyptx.lib import Layout, Swizzle, SwizzledLayout
+from pyptx.types import bf16, f32, s32, u8, u32
 
 sizes = st.sampled_from([1, 2, 3, 4, 6, 8])
 steps = st.integers(0, 12)
@@ -168,3 +168,41 @@ def test_powers_of_two_take_shifts_and_no_division():
 def test_wrong_layouts_are_refused(use, message):
     with pytest.raises((ValueError, IndexError, TypeError), match=message):
         use()
+
+
+@quick
+@given(st.integers(0, 3), st.integers(0, 4), st.integers(0, 4))
+def test_a_swizzle_exchanges_blocks_by_xor(bits, base, more):
+    swizzle, shift = Swizzle(bits, base, bits + more), bits + more
+    for offset in range(1 << (base + shift + bits + 1)):
+        piece, row = offset >> base, offset >> (base + shift)
+        wanted = (piece ^ (row % (1 << bits))) << base | offset % (1 << base)
+        assert swizzle(offset) == wanted and swizzle(wanted) == offset
+
+
+@pytest.mark.parametrize("dtype", [u8, bf16, f32])
+@pytest.mark.parametrize("name", ["32B", "64B", "128B"])
+def test_a_swizzle_of_tma_is_that_of_shared_memory(name, dtype):
+    size, swizzle = dtype.bits // 8, Swizzle.of(name, dtype)
+    box = SwizzledLayout(Layout((16, 128 // size)), swizzle)
+    assert [box(i) * size for i in range(box.size)] == [smem.apply_swizzle(i * size, name) for i in range(box.size)]
+    tiles = box.divide((8, 4))
+    assert [tiles(i, j) for i in range(32) for j in (0, 1)] == [
+        box(i // 4, i % 4 + 4 * j) for i in range(32) for j in (0, 1)
+    ]
+
+
+def test_a_swizzle_of_registers_equals_that_of_ints():
+    layout = SwizzledLayout(Layout((8, 8)), Swizzle(3, 0, 3))
+
+    @kernel(in_specs=(Tile(64, u32),), out_specs=(Tile(64, u32),), block=64)
+    def swizzled(x, y):
+        y[ptx.tid.x] = layout(ptx.tid.x >> 3, ptx.tid.x & 7)
+
+    np.testing.assert_array_equal(swizzled(np.zeros(64, np.uint32)), [layout(i) for i in range(64)])
+
+
+@pytest.mark.parametrize("make", [lambda: Swizzle(3, 0, 2), lambda: Swizzle(-1, 0, 2), lambda: Swizzle.of("16B", f32)])
+def test_a_wrong_swizzle_is_refused(make):
+    with pytest.raises(ShapeError, match="expected"):
+        make()
