@@ -6,6 +6,7 @@ named files or folders stays in one process. Files in which `-m` selects nothing
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import re
@@ -49,15 +50,16 @@ def mark_all_but_a_sample(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
 
 
-def pytest_collection_finish() -> None:
-    """Exclude what collecting has loaded from garbage collection: a full collection would walk it for a second."""
-    gc.collect()
-    gc.freeze()
-
-
-def pytest_sessionfinish() -> None:
-    """Let Python free everything at its end: modules in C report what they still hold then."""
-    gc.unfreeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Collect without garbage collection, and exclude what is loaded then from it: each would walk it for a second."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+        atexit.register(gc.unfreeze)  # modules in C report what they still hold at the end of Python
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
