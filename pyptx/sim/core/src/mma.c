@@ -167,19 +167,53 @@ static void scatter(Ctx *x, const u32 *d, const Mma *q, const float *tile) {
     }
 }
 
-// The operands of mma.sync m16n8k8 and m16n8k16 of 16-bit floats: the four lanes of a quad hold eight elements of a row of
-// A, of a column of B, in order.
-static inline F8 quad(Ctx *x, u32 row, u32 g, u32 format) {
-    const u8 *p = (const u8 *)R(x, row) + 16 * g;
-    return format == E_BF16 ? widen_bf16(p) : widen_f16(p);
+// mma.sync m16n8k8 and m16n8k16 of 16-bit floats, in the order of the registers: a quad of lanes holds eight
+// elements of a row of A, of a column of B, and of a row of D. A column of A is an element of each quad, for all lanes of it; a
+// row of B is the same for all quads. Sums are as in `multiply`.
+#define OF_QUADS(v, t) __builtin_shufflevector(v, v, t, t, t, t, 4 + t, 4 + t, 4 + t, 4 + t)
+#define TERM(T, HALF) { \
+    __asm__ volatile("" ::: "memory");      /* A is loaded here again: the sums need the registers */ \
+    F8 even = row[2 * T + HALF][0], odd = row[2 * T + HALF][1]; \
+    for (int i = 0; i < 4; i++) { \
+        F8 v = OF_QUADS(left[4 * HALF + i], T); \
+        sum[0][i] = __builtin_elementwise_fma(v, even, sum[0][i]); \
+        sum[1][i] = __builtin_elementwise_fma(v, odd, sum[1][i]); \
+    } \
 }
-static void gather_halves(Ctx *x, const Product *p, const u32 *a, const u32 *b, float *ta, float *tb) {
-    for (u32 r = 0; r < p->k / 4; r++)
-        for (u32 g = 0; g < 8; g++) *(F8 *)(ta + (8 * (r & 1) + g) * p->k + 8 * (r >> 1)) = quad(x, a[r], g, p->a);
+static void multiply_quads(Ctx *x, const Product *p, const u32 *a, const u32 *b, const u32 *c, const u32 *d) {
+    F8 rows[2][8][2], out[4][4], left[8], column[2][4];
+    I8 bad = 0;
     for (u32 r = 0; r < p->k / 8; r++) {
-        F8 v[8];
-        for (u32 g = 0; g < 8; g++) v[g] = quad(x, b[r], g, p->b);
-        transpose8(tb + 64 * r, 8, v);
+        float planes[2 * LANES];
+        decode_row(planes, (const u32 *)R(x, b[r]), p->b);
+        columns_of(planes, column[0]);
+        columns_of(planes + LANES, column[1]);
+        for (u32 k = 0; k < 8; k++) {
+            F8 v = column[k & 1][k >> 1];
+            rows[r][k][0] = __builtin_shufflevector(v, v, 0, 2, 4, 6, 0, 2, 4, 6);
+            rows[r][k][1] = __builtin_shufflevector(v, v, 1, 3, 5, 7, 1, 3, 5, 7);
+        }
+    }
+    for (u32 half = 0; half < 2; half++) {
+        F8 sum[2][4];
+        if (p->c == E_F16) decode_row((float *)sum, (const u32 *)R(x, c[half]), E_F16);
+        else for (u32 odd = 0; odd < 2; odd++) memcpy(sum[odd], R(x, c[2 * half + odd]), sizeof sum[odd]);
+        for (u32 r = 0; r < p->k / 8; r++) {
+            const F8 (*row)[2] = rows[r];
+            decode_row((float *)left, (const u32 *)R(x, a[2 * r + half]), p->a);
+            TERM(0, 0) TERM(0, 1) TERM(1, 0) TERM(1, 1) TERM(2, 0) TERM(2, 1) TERM(3, 0) TERM(3, 1)
+        }
+        for (u32 odd = 0; odd < 2; odd++)
+            for (u32 i = 0; i < 4; i++) { bad |= sum[odd][i] != sum[odd][i]; out[2 * half + odd][i] = sum[odd][i]; }
+    }
+    if (UNLIKELY(__builtin_reduce_or(bad) != 0))
+        for (u32 r = 0; r < 4; r++)
+            for (u32 i = 0; i < 4; i++) out[r][i] = (F8)((I8)(out[r][i] != out[r][i]) ? (U8)0x7fffffff : (U8)out[r][i]);
+    if (p->d == E_F32) { for (u32 r = 0; r < 4; r++) memcpy(R(x, d[r]), out[r], sizeof out[r]); return; }
+    for (u32 half = 0; half < 2; half++) {
+        const float *even = (const float *)out[2 * half], *odd = (const float *)out[2 * half + 1];
+        u32 *row = (u32 *)R(x, d[half]);
+        for (u32 i = 0; i < LANES; i++) row[i] = encode_f16(even[i]) | encode_f16(odd[i]) << 16;
     }
 }
 
@@ -194,11 +228,15 @@ static void f_mma(Ctx *x, const Op *o, u32 m) {
     }
     if (p.d == E_F64) { mma_f64(x, q, a, b, c, d); return; }
     if (x->tensor_cores && p.fraction) p.flags |= P_HARDWARE;
+    int halves = p.m == 16 && p.n == 8 && (p.a == E_F16 || p.a == E_BF16) && q->batch == 1 && q->metadata == NONE;
+    if (halves && q->tc == NONE && q->td == NONE && !p.scale && !(p.flags & P_HARDWARE)) {
+        multiply_quads(x, &p, a, b, c, d);
+        return;
+    }
     float ta[MAX_TILE], tb[MAX_TILE], tc[512], sa[16 * 4], sb[8 * 4];
     u32 words = p.k / 32, stored = q->metadata == NONE ? p.k : p.k / 2, sizes = q->batch * p.m;
-    if (p.m == 16 && p.n == 8 && (p.a == E_F16 || p.a == E_BF16) && q->batch == 1 && q->metadata == NONE) gather_halves(x, &p, a, b, ta, tb);
-    else gather_fragment(x, a, q->na, p.a, x->pool + q->ta, p.a == E_B1 ? p.m * words : sizes * stored, ta),
-         gather_fragment(x, b, q->nb, p.b, x->pool + q->tb, p.a == E_B1 ? p.n * words : q->batch * p.n * p.k, tb);
+    gather_fragment(x, a, q->na, p.a, x->pool + q->ta, p.a == E_B1 ? p.m * words : sizes * stored, ta);
+    gather_fragment(x, b, q->nb, p.b, x->pool + q->tb, p.a == E_B1 ? p.n * words : q->batch * p.n * p.k, tb);
     if (q->tc == NONE) load_accumulator(x, c, p.n, p.c, tc);
     else gather_fragment(x, c, q->nc, p.c, x->pool + q->tc, sizes * p.n, tc);
     if (q->metadata != NONE) {
