@@ -82,6 +82,13 @@ class ClusterProfiler:
         self.plan = Plan.of(program, grid, block, cluster, smem_bytes, max_steps, tensor_cores=tensor_cores)
         self._params, self._segments = memory_of(program, args, program.symbols.copied_buffers(), reachable)
 
+    @classmethod
+    def over(cls, program: Program, plan: Plan, params: bytes, segments: Sequence[Segment]) -> ClusterProfiler:
+        """Return the profiler of a launch whose parameter block and memory exist."""
+        made = cls.__new__(cls)
+        made.program, made.plan, made._params, made._segments = program, plan, params, list(segments)
+        return made
+
     @property
     def buffers(self) -> dict[str, int]:
         """Sizes in bytes of the buffers in global memory, by name."""

@@ -38,6 +38,8 @@ class Event:
 def record(session: Session, event: Event, stream: Stream) -> None:
     """Record an event at the end of the work of a stream."""
     event.captured, event.work = None, add_work(session, stream)
+    if not event.flags & _NO_TIMING:
+        session.times.wanted = True
     if session.order is not None:
         event.clock = session.order.recorded(stream)
 
@@ -125,4 +127,5 @@ def elapsed_time(session: Session, start: int, stop: int) -> float:
             "cuEventElapsedTime: the work before an event has not completed\n"
             "hint: wait for the second event first (cudaEventSynchronize)",
         )
+    session.times.say_modeled()
     return 1e3 * ((work[1].end or 0.0) - (work[0].end or 0.0))

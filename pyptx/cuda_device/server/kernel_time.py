@@ -1,6 +1,6 @@
 """Modeled duration of a kernel, from its counters: the busiest unit of the GPU, and the cost of a launch.
 
-A lower bound, made to order events: `pyptx estimate` has the performance model. Caches are not modeled.
+A lower bound, for kernels that the performance model (modeled_time.py) cannot take. Caches are not modeled.
 """
 
 from __future__ import annotations

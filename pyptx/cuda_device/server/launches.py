@@ -75,6 +75,7 @@ class KernelLaunch:
     config: LaunchConfig
     params: bytes
     counters: Counters | None = field(default=None, repr=False)
+    modeled: float | None = None  # seconds, of the last run
     used: tuple[np.ndarray, np.ndarray] = field(default=(NOTHING, NOTHING), repr=False)  # of the last run
     kind = 0
 
@@ -154,6 +155,10 @@ class KernelLaunch:
         """
         session.runs_kernel = True
         try:
+            if session.times.wanted:
+                self.modeled = session.times.seconds(
+                    self, self.plan(session), list(_own_segments(session, self.kernel))
+                )
             self.counters = _run(session, self)
         except SimulationError as error:
             name = _FAULTS.get(error.kind or "", "LAUNCH_FAILED")
@@ -173,6 +178,8 @@ class KernelLaunch:
         return self.used
 
     def seconds(self, session: Session) -> float:
+        if self.modeled is not None:
+            return self.modeled
         return 0.0 if self.counters is None else kernel_seconds(self.counters, self.config.grid, session.gpu)
 
 

@@ -15,6 +15,7 @@ from pyptx.cuda_device.server.connection import Connection
 from pyptx.cuda_device.server.device_memory import Allocation, DeviceMemory
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_nodes import Capture
+from pyptx.cuda_device.server.modeled_time import ModeledTimes
 from pyptx.cuda_device.server.object_places import ObjectPlaces
 from pyptx.cuda_device.server.ordering import ProgramOrder
 from pyptx.cuda_device.server.stream_order import Conflict
@@ -78,6 +79,7 @@ class Session:
         trace: None without `pyptx exec --trace`.
         checks: findings of the launches; None unless they are checked.
         work: the work of streams.
+        times: modeled times of kernels.
         order: the order of the work of streams; None unless launches are checked.
     """
 
@@ -99,6 +101,7 @@ class Session:
         self.primary: Context | None = None
         self.primary_flags = self.retained = 0
         self.trace = Trace(gpu.name) if options.trace else None
+        self.times = ModeledTimes(gpu, memory, wanted=options.trace)
         self.registered: dict[int, int] = {}  # memory of the host that is registered: address and bytes
         self.runs_kernel = False
         self.admitted: dict[Any, int] = {}  # launches whose sizes were checked, with the bytes of their arguments
