@@ -5,7 +5,9 @@ The compatibility kernels over real arrays, bf16 with f32 sums, on one thread:
     ampere 256^3    cp.async, ldmatrix, mma.sync m16n8k16
     hopper 1024^3   TMA, mbarriers, wgmma m64n256k16, specialised warpgroups
 
-Beside them, on the same job: NumPy's f32 product; the Triton interpreter, where torch and triton are installed
+and, beside NumPy only, the GEMMs of examples/ampere, hopper and blackwell at 1024^3, in CPU time.
+
+Beside the first two, on the same job: NumPy's f32 product; the Triton interpreter, where torch and triton are installed
 (`pip install torch triton`); Numba's CUDA simulator, where numba is (`pip install numba`). NumPy runs in every round,
 as the simulator does, in a new random order; times are medians, ratios medians of the ratios in a round. The Triton
 interpreter is in the rounds at 256^3 and runs once at 1024^3. Numba's runs a thread for each CUDA thread and takes
@@ -30,7 +32,10 @@ import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402
 from compat.kernels_ampere import ampere_gemm  # noqa: E402
 from compat.kernels_hopper import hopper_gemm  # noqa: E402
-from sim_speed import interleaved, prepare, ratio_text  # noqa: E402
+from sim_speed import EXAMPLES, interleaved, prepare, ratio_text  # noqa: E402
+
+from pyptx import sim  # noqa: E402
+from pyptx.cli.kernels import load_kernel  # noqa: E402
 
 
 def triton_product(size: int):
@@ -113,7 +118,29 @@ def report(name: str, kernel, size: int, rounds: int, *, transposed: bool) -> No
     print(f"  prepare {milliseconds:.2f} ms for {instructions} instructions, {each:.1f} us each")
 
 
+def report_example(name: str, size: int, rounds: int) -> None:
+    """Print the time of an example's GEMM beside NumPy's, both on one thread."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((size, size)).astype(np.float32) for _ in range(2))
+    kernel = load_kernel(str(EXAMPLES / name))
+    specialization, plan, args = kernel.launcher.bind(*(x.astype(ml_dtypes.bfloat16) for x in (a, b)))
+    program, out = sim.load(specialization.module), np.empty((size, size), np.float32)
+    sizes = {"cluster": plan.cluster, "smem_bytes": plan.smem_bytes, "threads": 1}
+    candidates = {
+        "sim": lambda: sim.launch(program, plan.grid, plan.block, args, **sizes) and None,
+        "numpy": lambda: np.matmul(a, b, out=out) is None or None,
+    }
+    times = interleaved(candidates, rounds, time.thread_time)
+    sim_ms, numpy_ms = (1e3 * np.median(times[which]) for which in ("sim", "numpy"))
+    print(
+        f"examples/{name} {size}^3: sim {sim_ms:.1f} ms   numpy {numpy_ms:.1f} ms   "
+        f"ratio {ratio_text(times['sim'], times['numpy'])}"
+    )
+
+
 if __name__ == "__main__":
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 11
+    for architecture in "ampere", "hopper", "blackwell":
+        report_example(f"{architecture}/gemm.py", 1024, rounds)
     report("ampere 256^3", ampere_gemm, 256, rounds, transposed=False)
     report("hopper 1024^3", hopper_gemm, 1024, rounds, transposed=True)

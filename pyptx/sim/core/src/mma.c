@@ -195,9 +195,10 @@ static void multiply_quads(Ctx *x, const Product *p, const u32 *a, const u32 *b,
         }
     }
     for (u32 half = 0; half < 2; half++) {
-        F8 sum[2][4];
-        if (p->c == E_F16) decode_row((float *)sum, (const u32 *)R(x, c[half]), E_F16);
-        else for (u32 odd = 0; odd < 2; odd++) memcpy(sum[odd], R(x, c[2 * half + odd]), sizeof sum[odd]);
+        F8 sum[2][4];                                                    // in registers: its address is not taken
+        if (p->c == E_F16) decode_row((float *)left, (const u32 *)R(x, c[half]), E_F16);
+        else for (u32 odd = 0; odd < 2; odd++) memcpy(left + 4 * odd, R(x, c[2 * half + odd]), 4 * LANES);
+        for (u32 odd = 0; odd < 2; odd++) for (u32 i = 0; i < 4; i++) sum[odd][i] = left[4 * odd + i];
         for (u32 r = 0; r < p->k / 8; r++) {
             const F8 (*row)[2] = rows[r];
             decode_row((float *)left, (const u32 *)R(x, a[2 * r + half]), p->a);
