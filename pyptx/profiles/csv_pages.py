@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pyptx.errors import InputError
@@ -57,18 +57,33 @@ def parse_csv(text: str, source: str) -> ProfileReport:
         InputError: it is not one of the pages, or its numbers contradict each other.
     """
     rows = _rows(text, source)
-    form = NumberFormat.of(cell.strip() for _, row in rows for cell in row)
+    form = NumberFormat.of(_numbers(row for _, row in rows))
     reader = _Reader(source, form)
     for line, row in rows:
         reader.row(line, row)
     reader.end()
     report = reader.report()
     if not report.kernels:
+        what = next(
+            (note for note in reader.notes if "source lines" in note),
+            "it is not a page of Nsight Compute with a kernel",
+        )
         raise InputError(
-            f"{source} is not a page of Nsight Compute with a kernel",
-            hint="export one with: ncu --import REPORT --page source --csv (or --page raw --csv)",
+            f"{source}: {what}",
+            hint="export one with: ncu --import REPORT --page source --print-source sass --csv (or --page raw --csv)",
         )
     return report
+
+
+def _numbers(rows: Iterable[list[str]]) -> Iterator[str]:
+    """Yield the cells that are written as the machine writes numbers; compute capabilities always have a point."""
+    about: set[int] = set()  # columns that identify a launch
+    for row in rows:
+        if row[0].strip() == "ID" and "Kernel Name" in row:
+            about = {column for column, title in enumerate(row) if title.strip() in _LAUNCH}
+        elif row[0].strip() in _NAMES:
+            about = set()
+        yield from (cell.strip() for column, cell in enumerate(row) if column not in about)
 
 
 def _rows(text: str, source: str) -> list[tuple[int, list[str]]]:
@@ -137,6 +152,11 @@ class _Reader:
         if row[0].strip() in _NAMES and len(row) > 1 and "Address" not in row:
             self.end()
             self.name, self.raw = row[1].strip(), None
+        elif row[0].strip() == "File Name":
+            return  # the lines of the source that follow have no address
+        elif {"Line No", "Source"} <= {title.strip() for title in row} and _Columns.of(row) is None:
+            self.end()
+            self.notes.append(f"line {line} begins a page of source lines, without instructions")
         elif columns := _Columns.of(row):
             if self.columns is not None:
                 self.end()
@@ -152,7 +172,9 @@ class _Reader:
     def end(self) -> None:
         """Close a table of instructions."""
         if self.instructions:
-            ordered = tuple(sorted(self.instructions, key=lambda one: one.address))
+            ordered = tuple(sorted(map(_with_samples, self.instructions), key=lambda one: one.address))
+            if any("samples" in one.counters for one in ordered) and "samples" not in self.instructions[0].counters:
+                self.notes.append("the page has no samples: they are the sums of its stall reasons")
             self.profiled.append(KernelProfile(self.name or "unknown", len(self.profiled), instructions=ordered))
         self.columns, self.instructions = None, []
 
@@ -192,7 +214,10 @@ class _Reader:
         if number is None or len(row) < titles.index("Kernel Name") + 1:
             self.notes.append(f"line {line} is truncated")
             return
-        if len(row) < len(titles):
+        needed = (
+            titles.index("Metric Value") + 1 if "Metric Value" in titles else len(titles)
+        )  # columns of rules may be absent
+        if len(row) < needed:
             self.notes.append(f"line {line} is truncated")
         known = self.launches.get(int(number))
         metrics = dict(known.metrics) if known else {}
@@ -216,6 +241,13 @@ class _Reader:
         for column, (title, cell) in enumerate(zip(titles, row, strict=False)):
             if title not in _LAUNCH and (value := self.form.number(cell)) is not None:
                 yield title, Quantity(value, units[column].strip() if column < len(units) else "")
+
+
+def _with_samples(one: ProfiledInstruction) -> ProfiledInstruction:
+    """Return an instruction whose samples, if the page has none, are the sum over its stall reasons: each sample has one."""
+    if "samples" in one.counters or not one.stalls:
+        return one
+    return replace(one, counters={**one.counters, "samples": sum(one.stalls.values())})
 
 
 def _gpu(cells: dict[str, str]) -> str:

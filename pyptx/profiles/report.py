@@ -165,7 +165,7 @@ def base_name(name: str) -> str:
 
 
 _SCALES = {"n": 1e-9, "u": 1e-6, "µ": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
-_UNITS = re.compile(r"([numkKMGTµ]?)(s|second|byte|bytes|B|hz|Hz|cycle|inst|warp|sector|%)(/(?:s|second|ns|nsecond))?")
+_UNITS = re.compile(r"([numkKMGTµ]?)(s|second|byte|bytes|B|hz|Hz|cycle|inst|warp|sector|%)(?:/([numµ]?)(?:s|second))?")
 
 
 def _factor(unit: str) -> float:
@@ -173,5 +173,4 @@ def _factor(unit: str) -> float:
     found = _UNITS.fullmatch(unit)
     if found is None:
         return 1.0
-    per = {None: 1.0, "/s": 1.0, "/second": 1.0, "/ns": 1e9, "/nsecond": 1e9}[found[3]]
-    return _SCALES[found[1]] * per
+    return _SCALES[found[1]] / _SCALES[found[3] or ""]
