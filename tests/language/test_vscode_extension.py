@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pyptx import __version__
-from pyptx.cli.language_server.costs import COMMAND
+from pyptx.cli.language_server.machine_code import COMMAND
 from pyptx.language.semantic_tokens import TYPES
 
 FOLDER = Path(__file__).parents[2] / "editors" / "vscode"

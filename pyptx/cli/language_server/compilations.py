@@ -35,14 +35,17 @@ class Compilations:
         """Return the costs of a text, the message of the tool that refused it, or None if it was not compiled."""
         return self._known.get(text)
 
-    async def compile(self, text: str) -> LineCosts | str:
+    async def compile(self, text: str, *, again: bool = False) -> LineCosts | str:
         """Compile a text that was not compiled; canceling stops the process.
 
+        Args:
+            again: also a text that was refused, because ptxas may have been installed meanwhile.
         Returns:
             The costs, or the message of the tool that refused the text.
         """
         async with self._one:
-            if (known := self._known.get(text)) is None:
+            known = self._known.get(text)
+            if known is None or (again and isinstance(known, str)):
                 known = self._known[text] = await self._run(text)
             self._known.move_to_end(text)
             while len(self._known) > MOST_KEPT:

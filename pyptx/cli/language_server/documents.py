@@ -8,7 +8,7 @@ import logging
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcContentModified
 
-from pyptx.cli.language_server.costs import CostViews
+from pyptx.cli.language_server.costs import Costs
 from pyptx.cli.language_server.server import LONG, PtxServer
 from pyptx.language.findings import Finding, find_problems
 from pyptx.language.source import Source
@@ -29,8 +29,8 @@ _SEVERITIES = {
 class Checks:
     """Checks of documents, each after its last edit."""
 
-    def __init__(self, server: PtxServer, views: CostViews):
-        self.server, self.views = server, views
+    def __init__(self, server: PtxServer, costs: Costs):
+        self.server, self.costs = server, costs
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
     def schedule(self, uri: str, version: int | None, delay: float) -> None:
@@ -40,7 +40,7 @@ class Checks:
 
     def cancel(self, uri: str) -> None:
         """Cancel the check of a document, and its compilation."""
-        self.views.cancel(uri)
+        self.costs.cancel(uri)
         if task := self.tasks.pop(uri, None):
             task.cancel()
 
@@ -61,7 +61,7 @@ class Checks:
             shown = [self._diagnostic(source, Finding(0, 0, "warning", message))]
         self.server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
         if valid:
-            self.views.schedule(uri)
+            self.costs.schedule(uri)
 
     def _diagnostic(self, source: Source, found: Finding) -> lsp.Diagnostic:
         message = found.message if not found.hint else f"{found.message}\nhint: {found.hint}"
@@ -69,21 +69,21 @@ class Checks:
         return lsp.Diagnostic(place, message, _SEVERITIES[found.severity], source="pyptx")
 
 
-def add_documents(server: PtxServer, views: CostViews) -> None:
+def add_documents(server: PtxServer, costs: Costs) -> None:
     """Add the handlers of open documents."""
-    checks = Checks(server, views)
+    checks = Checks(server, costs)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(params: lsp.DidOpenTextDocumentParams) -> None:
         document = params.text_document
-        server.open(document.uri, document.language_id, document.text)
+        server.open(document.uri, document.version, document.language_id, document.text)
         checks.schedule(document.uri, document.version, 0)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     async def did_change(params: lsp.DidChangeTextDocumentParams) -> None:
         uri = params.text_document.uri
         if server.is_open(uri):
-            server.change(uri, params.content_changes)
+            server.change(uri, params.text_document.version, params.content_changes)
             delay = DELAY_SECONDS if len(server.source(uri).text) <= LONG else LONG_DELAY_SECONDS
             checks.schedule(uri, params.text_document.version, delay)
 
@@ -91,7 +91,7 @@ def add_documents(server: PtxServer, views: CostViews) -> None:
     async def did_close(params: lsp.DidCloseTextDocumentParams) -> None:
         uri = params.text_document.uri
         checks.cancel(uri)
-        views.close(uri)
+        costs.close(uri)
         server.close(uri)
         server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from lsprotocol import types as lsp
 
-from pyptx.cli.language_server.costs import CostViews, add_costs
+from pyptx.cli.language_server.costs import Costs
 from pyptx.cli.language_server.documents import add_documents
 from pyptx.cli.language_server.help import add_help
+from pyptx.cli.language_server.hints import add_hints
 from pyptx.cli.language_server.layout import add_layout, can_register, registrations
+from pyptx.cli.language_server.machine_code import add_machine_code
 from pyptx.cli.language_server.navigation import add_navigation
 from pyptx.cli.language_server.server import PtxServer
 
@@ -21,11 +23,12 @@ def make_server(target: str | None = None) -> PtxServer:
         target: check and compile for this target instead of the one in the file.
     """
     server = PtxServer(target)
-    views = CostViews(server)
-    add_documents(server, views)
+    costs = Costs(server)
+    add_documents(server, costs)
     add_help(server)
     add_navigation(server)
-    add_costs(server, views)
+    add_hints(server, costs)
+    add_machine_code(server, costs)
     _add_start(server)
     return server
 

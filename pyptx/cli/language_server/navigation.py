@@ -71,4 +71,13 @@ def add_navigation(server: PtxServer) -> None:
             )
         except InputError as error:
             raise JsonRpcInvalidParams(str(error)) from error
-        return lsp.WorkspaceEdit({params.text_document.uri: server.edits(place, edits)})
+        return _workspace_edit(server, params.text_document.uri, server.edits(place, edits))
+
+
+def _workspace_edit(server: PtxServer, uri: str, edits: list[lsp.TextEdit]) -> lsp.WorkspaceEdit:
+    """Return the edits of a document, with its version where the editor can refuse those of another version."""
+    workspace = server.client_capabilities.workspace
+    if not (workspace and workspace.workspace_edit and workspace.workspace_edit.document_changes):
+        return lsp.WorkspaceEdit({uri: edits})
+    document = lsp.OptionalVersionedTextDocumentIdentifier(uri, server.versions.get(uri))
+    return lsp.WorkspaceEdit(document_changes=[lsp.TextDocumentEdit(document, list(edits))])

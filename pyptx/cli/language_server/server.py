@@ -44,6 +44,7 @@ class PtxServer(LanguageServer):
         super().__init__("pyptx", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental)
         self.target = target
         self.compilations = Compilations(target)
+        self.versions: dict[str, int | None] = {}  # of the open documents, as the editor counts them
         self._sources: dict[str, Source] = {}
         self._read: dict[str, Source] = {}  # the last source of a document whose names were read
         self._focus: dict[str, tuple[Source, Region]] = {}  # the function that was read last
@@ -55,13 +56,15 @@ class PtxServer(LanguageServer):
         """Leave the texts to this class: those of pygls end lines as `str.splitlines` does, and clip positions in place."""
         self.workspace.update_text_document = lambda text_doc, change: None
 
-    def open(self, uri: str, language: str, text: str) -> None:
+    def open(self, uri: str, version: int | None, language: str, text: str) -> None:
         """Add a document."""
+        self.versions[uri] = version
         self._sources[uri] = Source(text, python=language == "python")
 
-    def change(self, uri: str, changes: Iterable[lsp.TextDocumentContentChangeEvent]) -> None:
+    def change(self, uri: str, version: int | None, changes: Iterable[lsp.TextDocumentContentChangeEvent]) -> None:
         """Apply the edits of an editor. Lines end as in the protocol, not as `str.splitlines` splits them."""
         known = self._sources[uri]
+        self.versions[uri] = version
         text = known.text
         for change in changes:
             if isinstance(change, lsp.TextDocumentContentChangeWholeDocument):
@@ -75,6 +78,7 @@ class PtxServer(LanguageServer):
     def close(self, uri: str) -> None:
         """Remove a document."""
         self._sources.pop(uri, None)
+        self.versions.pop(uri, None)
         self._read.pop(uri, None)
         self._focus.pop(uri, None)
 
