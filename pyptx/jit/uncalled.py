@@ -10,12 +10,15 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from pyptx._loc import SourceLocation, is_users
-from pyptx.ir.nodes import Statement
+from pyptx.ir.nodes import Instruction, Statement
 
 __all__ = ["forgotten_calls"]
 
 _ATTRIBUTE, _POP, _CACHE = opmap["LOAD_ATTR"], opmap["POP_TOP"], 0
 _DSL = ("pyptx.reg", "pyptx.smem", "pyptx.tensor", "pyptx.lib", "pyptx.ptx.mbarrier", "pyptx.ptx.pipeline_state")
+
+Attributes = tuple[tuple[int, tuple[str, ...], bool], ...]  # offset, path, and whether its root is local
+_found: dict[int, tuple[CodeType, Attributes]] = {}  # by id: hashing a code object reads its constants
 
 
 def forgotten_calls(function: object, statements: Iterable[Statement]) -> Iterator[tuple[str, SourceLocation]]:
@@ -32,42 +35,42 @@ def forgotten_calls(function: object, statements: Iterable[Statement]) -> Iterat
     """
     if not isinstance(function, FunctionType):
         return
-    captured = _captured(function)
-    known: dict[CodeType, Mapping[str, Any]] = dict.fromkeys(_with_nested(function.__code__), function.__globals__)
-    emitted: set[tuple[CodeType, int]] = set()
-    for place in _places(statements):
-        if isinstance(place.code, CodeType) and _bare_attributes(place.code):
-            emitted.add((place.code, place.lasti))
-            if place.code not in known:
-                known[place.code] = _globals_of(place.code)
-    for code, names in known.items():
-        for lasti, path, local in _bare_attributes(code):
+    places = _places(statements)
+    own = set(map(id, _with_nested(function.__code__)))
+    codes = {id(place.code): place.code for place in places if isinstance(place.code, CodeType)}
+    codes |= {id(code): code for code in _with_nested(function.__code__)}
+    for number, code in codes.items():
+        bare = _bare_attributes(code)
+        if not bare:
+            continue
+        captured = _captured(function)
+        names = function.__globals__ if number in own else _globals_of(code)
+        emitted = {place.lasti for place in places if place.code is code}
+        for lasti, path, local in bare:
             values = captured if local else names
             unknown = local and path[0] not in values  # a variable of the body: only the method's name is known
-            if (code, lasti) in emitted:  # a property that emits
+            if lasti in emitted:  # a property that emits
                 continue
             if _is_method(path[-1]) if unknown else _is_callable(path, values):
                 yield ".".join(path), SourceLocation(code, lasti)
 
 
-def _places(statements: Iterable[Statement]) -> Iterator[SourceLocation]:
-    """Iterate over the locations of statements and of the calls that led to them, once each."""
-    seen: set[int] = set()
-    pending = list(statements)
-    while pending:
-        statement = pending.pop()
-        pending += getattr(statement, "body", ())
-        place: SourceLocation | None = getattr(statement, "place", None)
-        while place is not None and id(place) not in seen:
-            seen.add(id(place))
-            yield place
-            place = place.caller
+def _places(statements: Iterable[Statement]) -> set[SourceLocation]:
+    """Return the locations of statements and of the calls that led to them; those of one call are one object."""
+    statements = list(statements)
+    found: set[SourceLocation | None] = {one.place for one in statements if type(one) is Instruction}
+    for one in statements:
+        if type(one) is not Instruction:
+            found.add(getattr(one, "place", None))
+            found |= _places(getattr(one, "body", ()))
+    callers = found
+    while callers := {place.caller for place in callers if place is not None} - found:
+        found |= callers
+    return {place for place in found if place is not None}
 
 
-@cache
-def _with_nested(code: CodeType) -> tuple[CodeType, ...]:
-    inside = [one for part in code.co_consts if isinstance(part, CodeType) for one in _with_nested(part)]
-    return (code, *inside)
+def _with_nested(code: CodeType) -> list[CodeType]:
+    return [code, *(one for part in code.co_consts if isinstance(part, CodeType) for one in _with_nested(part))]
 
 
 def _captured(function: FunctionType) -> dict[str, Any]:
@@ -88,8 +91,14 @@ def _globals_of(code: CodeType) -> Mapping[str, Any]:
     return {}
 
 
-@cache
-def _bare_attributes(code: CodeType) -> tuple[tuple[int, tuple[str, ...], bool], ...]:
+def _bare_attributes(code: CodeType) -> Attributes:
+    known = _found.get(id(code))
+    if known is None or known[0] is not code:
+        known = _found[id(code)] = code, _find_bare_attributes(code)
+    return known[1]
+
+
+def _find_bare_attributes(code: CodeType) -> Attributes:
     """Find `a.b.c` alone in a statement: an attribute that is loaded and dropped.
 
     Returns:
