@@ -9,7 +9,7 @@ from typing import Any
 from pyptx.benchmarking.candidates import Candidate
 from pyptx.benchmarking.function_calls import sendable
 from pyptx.benchmarking.function_source import described
-from pyptx.benchmarking.measured import race, summary
+from pyptx.benchmarking.measured import IN_GRAPHS, race, summary
 from pyptx.benchmarking.result import BenchmarkRow
 from pyptx.errors import BackendError
 from pyptx.jit import JitKernel
@@ -65,6 +65,12 @@ class _Timer:
     def conditions(self) -> Mapping[str, Any]:
         return self._gpu.conditions()
 
+    def note(self, name: str) -> str:
+        """Return how a candidate that was timed is timed."""
+        if name in self._jobs:
+            return IN_GRAPHS if self._gpu.mode(name) == "graph" else ""
+        return self._child.ask("function_note", name, limit_s=_LIMIT_S)
+
 
 def far_rows(
     machine: OtherMachine,
@@ -94,7 +100,8 @@ def far_rows(
             setup = [("arrays", inputs, None, Tolerance()), ("gpu", getattr(child, "ordinal", 0), {})]
             setup += [("functions", functions, sendable(values))] if functions else []
             child.prepare(*setup)
-            rows, log = race(_Timer(child, jobs), timed, baseline, settings)
+            timer = _Timer(child, jobs)
+            rows, log = race(timer, timed, baseline, settings, note=timer.note)
         conditions = summary(log)
     for one in candidates:
         if one.name not in rows:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from pyptx.benchmarking.function_loading import loaded
-from pyptx.benchmarking.measured import CallTimer
+from pyptx.benchmarking.measured import CallTimer, Capture
 from pyptx.benchmarking.outputs import outputs_of
 from pyptx.errors import BackendError, PtxError
 from pyptx.runtime.arrays import arrays_of
@@ -72,7 +73,10 @@ class FunctionCalls:
         Args:
             gpu: the `tune.device.DeviceTimer` that times kernels, whose stream is used.
         """
-        return CallTimer(gpu.driver, gpu.device, gpu.stream, self.calls(), gpu.conditions)
+        capture: Capture | None = None
+        if self._stream is not None:
+            capture = partial(import_module(_TORCH).capturing, self._device, self._stream)
+        return CallTimer(gpu.driver, gpu.device, gpu.stream, self.calls(), gpu.conditions, capture)
 
     def _call(self, name: str) -> object:
         with self._on_stream():

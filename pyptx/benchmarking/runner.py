@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 from pyptx import ledger
@@ -12,7 +14,7 @@ from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.work.call import bind_call
 from pyptx.benchmarking.candidates import Candidate, candidates_of
 from pyptx.benchmarking.far import far_rows, with_far_functions
-from pyptx.benchmarking.measured import CallTimer, race, summary
+from pyptx.benchmarking.measured import CallTimer, Capture, race, summary
 from pyptx.benchmarking.modeled import modeled_rows
 from pyptx.benchmarking.outputs import Comparison, compare_outputs
 from pyptx.benchmarking.recording import measurements_of
@@ -21,7 +23,7 @@ from pyptx.errors import BackendError, PtxError
 from pyptx.jit import JitKernel
 from pyptx.program import Entry
 from pyptx.runtime import runtime_for
-from pyptx.runtime.arrays import arrays_of
+from pyptx.runtime.arrays import Arrays, arrays_of
 from pyptx.runtime.cuda import BACKEND
 from pyptx.runtime.cuda.driver import SIMULATED, Device
 from pyptx.tune.build import code_hash
@@ -34,7 +36,7 @@ from pyptx.tune.race import RaceSettings
 __all__ = ["benchmark"]
 
 _MEASURED = (
-    "Medians of {rounds} interleaved rounds in random order with a cold L2, by events; 95 % intervals; p of the Wilcoxon "
+    "Medians of {rounds} interleaved rounds in random order with a cold L2, by events or graphs; 95 % intervals; p of the Wilcoxon "
     "signed-rank test over the rounds"
 )
 _MODELED = (
@@ -179,9 +181,17 @@ def _measured(
     with driver.on(gpu):
         conditions = Conditions(driver.call("cuDeviceGetUuid", gpu.handle).bytes)
         stream = driver.api.CUstream(package.stream(first))
-        timer = CallTimer(driver, gpu, stream, {one.name: one.call for one in candidates}, conditions.now)
-        rows, log = race(timer, candidates, baseline, settings)
+        calls = {one.name: one.call for one in candidates}
+        timer = CallTimer(driver, gpu, stream, calls, conditions.now, _capture(package, gpu))
+        rows, log = race(timer, candidates, baseline, settings, note=lambda name: timer.notes.get(name, ""))
     return rows, summary(log)
+
+
+def _capture(package: Arrays, gpu: Device) -> Capture | None:
+    """Return the context for capturing calls with the arrays of a package; None for packages other than torch."""
+    if package.package != "torch":
+        return None
+    return partial(import_module("pyptx.torch_support.from_host").capturing, f"cuda:{gpu.ordinal}", None)
 
 
 def _completed(

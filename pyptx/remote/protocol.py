@@ -16,7 +16,7 @@ WORKER = "pyptx.remote.worker"  # the module that the processes of the far side 
 # Methods of `worker.RemoteWorker` that another machine may call; of its GPU, with "on_gpu".
 REQUESTS = (
     *("arrays", "simulate", "problem", "model", "gpu", "on_gpu", "device", "status", "launch", "read", "write"),
-    *("functions", "function_outputs", "function_times"),
+    *("functions", "function_outputs", "function_times", "function_note"),
 )
 REPORTS = ("waiting", "printed")  # messages about a request before its answer
 DEVICE_REQUESTS = ("about", "arrays", "check", "conditions", "mode", "sample")

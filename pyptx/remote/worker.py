@@ -62,6 +62,10 @@ class RemoteWorker(Worker):
         """Return the times in seconds of `count` runs of a function."""
         return list(self._timer.sample(name, count))
 
+    def function_note(self, name: str) -> str:
+        """Return how a function that was timed is timed."""
+        return self._timer.notes.get(name, "")
+
     def _array_device(self) -> str:
         """Return the device of the arrays of functions: torch cannot use a simulated GPU."""
         if self._gpu is not None:

@@ -23,15 +23,14 @@ from pyptx.runtime.plan import LaunchPlan
 from pyptx.tensor_map import TensorMap
 from pyptx.tune.correctness import Tolerance, compare
 from pyptx.tune.event_timer import EventTimer
+from pyptx.tune.graph_timer import GRAPH_BELOW_S, GraphTimer
 from pyptx.tune.job import Array, Job
 from pyptx.tune.nvml import Conditions
 
-__all__ = ["GUARD_BYTES", "GRAPH_BELOW_S", "DeviceTimer"]
+__all__ = ["GUARD_BYTES", "DeviceTimer"]
 
 GUARD_BYTES = 4096  # before and after each output, to detect writes out of bounds
-GRAPH_BELOW_S = 20e-6  # below, runs are timed in graphs
 _GUARD, _UNWRITTEN = 0xA5, 0xFF
-_RUNS = 20  # runs in a graph
 
 
 class _Part(DeviceArray):
@@ -75,7 +74,7 @@ class DeviceTimer:
         self._tolerance = Tolerance()
         self._outputs: dict[tuple, list[_Part]] = {}
         self._programs: dict[str, tuple[Job, Any, LaunchPlan]] = {}
-        self._graphs: dict[str | None, Any] = {}
+        self._graphs = GraphTimer(self._events)
         self._modes: dict[str, str] = {}
 
     def about(self) -> dict[str, Any]:
@@ -186,39 +185,7 @@ class DeviceTimer:
         return self._events.times(lambda: self._launch(job), count, doing=f"timing {job.entry}")
 
     def _by_graph(self, job: Job, count: int) -> list[float]:
-        """Time runs in graphs: each value is the mean of the runs in one graph minus the same graph without them."""
-        values = []
-        for _ in range(count):
-            both, alone = self._graph_seconds(job), self._graph_seconds(None)
-            values.append(max(both - alone, 1e-9) / _RUNS)
-        return values
-
-    def _graph_seconds(self, job: Job | None) -> float:
-        call, key = self.driver.call, job and job.key
-        if key not in self._graphs:
-            self._graphs[key] = self._graph(job)
-        before, after = call("cuEventCreate", 0), call("cuEventCreate", 0)
-        try:
-            call("cuEventRecord", before, self.stream)
-            call("cuGraphLaunch", self._graphs[key], self.stream)
-            call("cuEventRecord", after, self.stream)
-            self._wait("timing a graph")
-            return call("cuEventElapsedTime", before, after) / 1000
-        finally:
-            call("cuEventDestroy", before)
-            call("cuEventDestroy", after)
-
-    def _graph(self, job: Job | None) -> Any:
-        call, api = self.driver.call, self.driver.api
-        call("cuStreamBeginCapture", self.stream, api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED)
-        try:
-            for _ in range(_RUNS):
-                self._events.flush(None if self.cold else 16)
-                if job is not None:
-                    self._launch(job)
-        finally:
-            graph = call("cuStreamEndCapture", self.stream)
-        try:
-            return call("cuGraphInstantiate", graph, 0)
-        finally:
-            call("cuGraphDestroy", graph)
+        """Time runs in graphs; see `GraphTimer`."""
+        if job.key not in self._graphs:
+            self._graphs.capture(job.key, lambda: self._launch(job))
+        return self._graphs.times(job.key, count)

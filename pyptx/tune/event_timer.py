@@ -37,10 +37,10 @@ class EventTimer:
         self.l2_bytes = max(1 << 20, int(driver.call("cuDeviceGetAttribute", attribute, device.handle)))
         self._written = DeviceArray(driver, device.ordinal, (self.l2_bytes,), np.dtype(np.uint8))
 
-    def flush(self, count: int | None = None) -> None:
-        """Write over the L2, or over `count` bytes."""
+    def flush(self, count: int | None = None, stream: Any = None) -> None:
+        """Write over the L2, or over `count` bytes, on `stream` (None: the timer's)."""
         size = self.l2_bytes if count is None else count
-        self.driver.call("cuMemsetD8Async", self._written.address, 0, size, self.stream)
+        self.driver.call("cuMemsetD8Async", self._written.address, 0, size, self.stream if stream is None else stream)
 
     def wait(self, doing: str) -> None:
         """Wait for the stream; `doing` is part of the message of an error."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from html.parser import HTMLParser
 
 import numpy as np
@@ -77,18 +77,25 @@ class Calls:
                 if value < 0:
                     raise ValueError("not supported")
                 self.order.append(name)
-                self.gpu.clock += value * (1 + noise * rng.random())
+                taken = value * (1 + noise * rng.random())
+                if self.gpu._recording is not None:
+                    if name == "eager":
+                        raise RuntimeError("it waits for the GPU")
+                    self.gpu._recording.append(taken)
+                else:
+                    self.gpu.clock += taken
 
             return run
 
         self.calls = {name: call(name, value) for name, value in seconds.items()}
 
-    def race(self, baseline: str, conditions=dict, **settings):
+    def race(self, baseline: str, conditions=dict, capture=None, **settings):
         device = self.driver.device(0)
         with self.driver.on(device):
-            timer = CallTimer(self.driver, device, 0, self.calls, conditions)
+            timer = CallTimer(self.driver, device, 0, self.calls, conditions, capture)
             given = [Candidate(name, call, call, None, name == baseline) for name, call in self.calls.items()]
-            return race(timer, given, baseline, RaceSettings(pause_s=0, eliminate=False, **settings))
+            options = RaceSettings(pause_s=0, eliminate=False, **settings)
+            return race(timer, given, baseline, options, note=lambda name: timer.notes.get(name, ""))
 
 
 def test_candidates_run_interleaved_and_cold_and_speedups_have_intervals():
@@ -111,6 +118,19 @@ def test_a_candidate_that_fails_says_why_and_the_others_are_timed():
     rows, _ = Calls(ours=1e-4, broken=-1.0, theirs=2e-4).race("theirs")
     assert rows["broken"].problem == "ValueError: not supported" and rows["broken"].seconds is None
     assert rows["ours"].speedup.value == pytest.approx(2.0, rel=0.01)
+
+
+def test_short_candidates_are_timed_in_graphs_or_say_why_not():
+    """The substitute's graphs take the sum of their parts; a run between events takes as long, here."""
+    calls = Calls(short=3e-6, eager=4e-6, long=1e-4)
+    rows, _ = calls.race("long", capture=lambda keep: nullcontext(7))
+    assert rows["short"].seconds.value == pytest.approx(3e-6, rel=0.01) and "in graphs of 20 runs" in rows["short"].note
+    assert rows["eager"].seconds.value == pytest.approx(4e-6, rel=0.01) and rows["long"].note == ""
+    assert (
+        rows["eager"].note.endswith("cannot be captured in a graph: it waits for the GPU") and not calls.gpu.capturing
+    )
+    rows, _ = Calls(short=3e-6).race("short")
+    assert rows["short"].note == "short: the resolution of events is about 0.5 us"
 
 
 def test_conditions_are_summarized_and_throttled_rounds_repeated():
@@ -191,6 +211,8 @@ class Machine:
                 self.calls = FunctionCalls(*arguments, "cpu").calls()
 
     def ask(self, what, name, *arguments, limit_s):
+        if what == "function_note":
+            return ""
         if what == "function_times":
             assert np.array_equal(self.calls[name](), 2 * X)
             return [6e-4] * arguments[0]
