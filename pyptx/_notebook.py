@@ -57,9 +57,9 @@ def first_in_notebook(name: str) -> bool:
     """Return whether the next output is to contain what a notebook contains once, such as a script.
 
     This is the first output that asks, and the first one of each later execution of the same cell, which replaces it.
-    Outside a notebook it is every output.
+    Outside a notebook it is every output, and in Colab, where each output is a page of its own.
     """
-    if not in_notebook():
+    if not in_notebook() or "google.colab" in sys.modules:
         return True
     shell: Any = sys.modules["IPython"].get_ipython()
     cell, execution = shell.get_parent().get("metadata", {}).get("cellId"), shell.execution_count

@@ -1,4 +1,4 @@
-"""Location of NVIDIA's tools: an environment variable if set, else the wheels from PyPI.
+"""Location of NVIDIA's tools: an environment variable if set, else the wheels from PyPI, else the packages of a conda environment.
 
 A CUDA toolkit on PATH is used only on request, so a kernel has the same machine code on all machines with the same
 wheels. The wheels unpack into `nvidia/<package>/bin` and `lib` (13.x: `nvidia/cu13`).
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -90,7 +91,7 @@ def find(name: str) -> Path:
                 f"`{tool.installation}`",
             )
         return path
-    path = _in_wheels(name)
+    path = _installed(name)
     if path is None:
         elsewhere = None if tool.is_library else next(_elsewhere(name), None)
         raise MissingToolError(
@@ -102,8 +103,9 @@ def find(name: str) -> Path:
 
 
 @lru_cache
-def _in_wheels(name: str) -> Path | None:
-    return max(_candidates(TOOLS[name]), key=_release, default=None)
+def _installed(name: str) -> Path | None:
+    wheels = max(_candidates(TOOLS[name]), key=_release, default=None)
+    return wheels or next(_in_conda(TOOLS[name]), None)
 
 
 def _candidates(tool: Tool) -> Iterator[Path]:
@@ -113,6 +115,15 @@ def _candidates(tool: Tool) -> Iterator[Path]:
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         for pattern in tool.patterns:
             yield from Path(folder).glob("*/" + pattern)
+
+
+def _in_conda(tool: Tool) -> Iterator[Path]:
+    """Yield paths of a tool among the packages of the conda environment of this Python."""
+    prefix = Path(sys.prefix)
+    if (prefix / "conda-meta").is_dir():
+        for folder in (prefix, prefix / "Library"):  # Linux; Windows
+            for pattern in tool.patterns:
+                yield from folder.glob(pattern)
 
 
 def _elsewhere(name: str) -> Iterator[str]:

@@ -227,7 +227,7 @@ def test_tools_of_a_toolkit_are_used_where_there_are_no_wheels(tmp_path: Path, m
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv("PYPTX_PTXAS", raising=False)
     assert "PYPTX_PTXAS" not in processes.environment("x")
-    monkeypatch.setattr(locate, "_in_wheels", lambda name: None)
+    monkeypatch.setattr(locate, "_installed", lambda name: None)
     found = processes.environment("x")
     assert (found["PYPTX_PTXAS"], found["PYPTX_NVDISASM"]) == (str(tmp_path / "ptxas"), str(tmp_path / "nvdisasm"))
     assert found["PYTHONPATH"].split(os.pathsep)[:2] == [str(everything.ROOT), str(everything.ROOT / "tests")]

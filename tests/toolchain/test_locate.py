@@ -9,7 +9,7 @@ import pytest
 
 from pyptx.errors import MissingToolError, ToolError
 from pyptx.toolchain import TOOLS, detect_tools, find
-from pyptx.toolchain.locate import _in_wheels, version_of
+from pyptx.toolchain.locate import _installed, version_of
 
 NAMES = ["ptxas", "nvlink", "nvdisasm", "cuobjdump", "nvJitLink"]
 
@@ -18,9 +18,9 @@ NAMES = ["ptxas", "nvlink", "nvdisasm", "cuobjdump", "nvJitLink"]
 def no_wheels(monkeypatch):
     """As on a machine where none of NVIDIA's wheels is installed."""
     monkeypatch.setattr("pyptx.toolchain.locate._candidates", lambda tool: iter(()))
-    _in_wheels.cache_clear()
+    _installed.cache_clear()
     yield
-    _in_wheels.cache_clear()
+    _installed.cache_clear()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -46,6 +46,17 @@ def test_a_missing_tool_names_its_package_and_its_variable(name, no_wheels, monk
     for expected in (name, "CUDA toolkit", tool.installation, tool.variable):
         assert expected in str(error.value)
     assert isinstance(error.value, RuntimeError)
+
+
+def test_packages_of_a_conda_environment_are_found(no_wheels, monkeypatch, tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "ptxas").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    with pytest.raises(MissingToolError):
+        find("ptxas")
+    (tmp_path / "conda-meta").mkdir()
+    _installed.cache_clear()
+    assert find("ptxas") == tmp_path / "bin" / "ptxas"
 
 
 def test_a_tool_on_path_is_named_and_not_used(no_wheels, monkeypatch, tmp_path):

@@ -75,3 +75,5 @@ def test_a_notebook_has_the_renderer_once_and_again_where_that_cell_is_executed_
     for shell.cell, shell.execution_count in [("a", 1), ("a", 1), ("b", 2), ("a", 3), ("b", 4)]:
         asked.append(_notebook.first_in_notebook("renderer"))
     assert asked == [True, False, False, True, False]
+    monkeypatch.setitem(_notebook.sys.modules, "google.colab", object())
+    assert _notebook.first_in_notebook("renderer"), "each output of Colab is a page of its own"
