@@ -29,7 +29,7 @@ _PLAIN = (bool, int, float, str, bytes, type(None), np.generic, np.ndarray, np.d
 _HINT = (
     "use functions of modules, lambdas, plain values and arrays in it; or define what it needs inside of the function"
 )
-_STANDARD = tuple(str(Path(sysconfig.get_path(name)).resolve()) for name in ("stdlib", "purelib", "platlib"))
+_STANDARD = sysconfig.get_path("stdlib")
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
@@ -83,7 +83,7 @@ def described(value: Any, name: str = "", inside: tuple[Any, ...] = ()) -> tuple
         return ("named", *found)
     function = value if isinstance(value, FunctionType) else _function_of(value)
     if function is None:
-        raise OptionError(f"{name} is a {type(value).__name__}, which cannot be sent to another machine", hint=_HINT)
+        raise OptionError(f"{name}, of type {type(value).__name__}, cannot be sent to another machine", hint=_HINT)
     if any(one is function for one in inside):
         raise OptionError(
             f"{name} calls a function that calls it again, which cannot be sent to another machine", hint=_HINT
@@ -129,7 +129,8 @@ def _is_installed(module: str) -> bool:
     file = getattr(found, "__file__", None)
     if found is None or file is None:
         return found is not None and module != "__main__" and bool(getattr(found, "__spec__", None))
-    return file.startswith((PACKAGE_DIR, *_STANDARD)) or str(Path(file).resolve()).startswith(_STANDARD)
+    folders = Path(file).resolve().parts
+    return file.startswith((PACKAGE_DIR, _STANDARD)) or not {"site-packages", "dist-packages"}.isdisjoint(folders)
 
 
 def _function_of(value: Any) -> FunctionType | None:

@@ -214,11 +214,11 @@ class Connection:
                     return answer
         finally:
             timer.cancel()
-        self._process.wait()
+        status = self._process.wait()
         self._hearing.join(1)
         if time.monotonic() - started >= _GREETING_S:
             raise RemoteError(f"{self.address} did not answer within {_GREETING_S:g} s", hint="try it in a terminal")
-        raise ssh.failure(self.address, "\n".join(self._said))
+        raise ssh.failure(self.address, "\n".join(self._said), status)
 
     def _warn_of_other_build(self) -> None:
         if self.about.get("build") != build():

@@ -201,5 +201,5 @@ class DaskFar(_Far):
 def _failed(name: str, error: ChildError) -> BackendError | RemoteError:
     """Return the error of a launch for that of a process."""
     if isinstance(error, TrialFault):
-        return BackendError(f"{name}: {error}")
+        return BackendError(f"{name}: {error}", hint=error.more.get("hint"))
     return RemoteError(f"{name}: {error}", hint="the next launch starts a new process there")

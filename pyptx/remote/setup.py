@@ -91,7 +91,7 @@ def _run(address: Address, script: str, sent: Path | None) -> None:
         raise RemoteError(f"cannot connect to {address}: {missing}", hint="install the OpenSSH client") from None
     if done.returncode == 0:
         return
-    if done.returncode == 255:
+    if done.returncode == ssh.SSH_FAILED:
         raise ssh.failure(address, done.stderr)
     if done.returncode == _NO_PYTHON:
         named = address.python or "python3"

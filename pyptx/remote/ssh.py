@@ -19,6 +19,7 @@ __all__ = ["ENVIRONMENT", "command", "far_python", "failure", "greeting", "refus
 
 ENVIRONMENT = ".local/share/pyptx/remote"  # of `pyptx remote setup`, in the far side's home folder
 GREETING = "pyptx-remote"
+SSH_FAILED = 255  # exit status of ssh when the connection failed
 _ALIVE_S = 15  # seconds between checks that the far side is still there
 _CONNECT_S = 20
 
@@ -101,17 +102,24 @@ _DENIED = "permission denied ("
 _BY_TYPING = ("password", "keyboard-interactive")
 
 
-def failure(address: Address, said: str) -> RemoteError:
+def failure(address: Address, said: str, status: int = SSH_FAILED) -> RemoteError:
     """Return the error for an ssh that ended before the far side answered.
 
     Args:
         said: what it wrote to standard error.
+        status: its exit status; others than that of a failure of ssh are those of the Python there.
     """
     lines = [line.strip() for line in said.splitlines() if line.strip() and not line.startswith("** ")]
     for part, fix in _FAILURES:
         if cause := next((line for line in lines if part in line.lower()), None):
             return RemoteError(f"cannot connect to {address}: {cause}", hint=fix)
     text = " ".join(lines[-2:]) if lines else "ssh ended without a message"
+    if status not in (SSH_FAILED, 0) and status > 0:
+        python = address.python or "Python"
+        return RemoteError(
+            f"{address}: {python} there ended with status {status} before it answered" + (f": {text}" if lines else ""),
+            hint=f"try it in a terminal: ssh {address.machine} {address.python or 'python3'} --version",
+        )
     hint = _denied(address, said.lower()) or f"try it in a terminal: ssh {address.machine}"
     return RemoteError(f"cannot connect to {address}: {text}", hint=hint)
 

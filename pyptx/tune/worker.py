@@ -144,7 +144,7 @@ def serve(link: Connection, answers: Callable[[str], Callable[..., Any]]) -> Non
         except DeviceError as error:
             answer = False, {"fault": _FAULTS.get(error.code, "device"), "message": error.message, "code": error.code}
         except LaunchError as error:
-            answer = False, {"fault": "launch", "message": error.message}
+            answer = False, {"fault": "launch", "message": error.message, "hint": error.hint}
         except PtxError as error:
             answer = False, {"fault": "error", "message": str(error)}
         except Exception as error:  # the parent records it as a fault of the trial, with its location

@@ -104,7 +104,7 @@ def test_a_function_may_call_itself_but_not_two_each_other():
 
 def test_what_cannot_be_sent_is_named():
     model = object()
-    with pytest.raises(OptionError, match="model is a object, which cannot be sent"):
+    with pytest.raises(OptionError, match="model, of type object, cannot be sent"):
         described(lambda x: model)
     space: dict = {}
     exec("def typed(x): return x", space)

@@ -34,10 +34,11 @@ X = np.arange(1 << 12, dtype=np.float32)
         ("stranger", {}, "[Hh]ost key.*hint: connect once with ssh in a terminal"),
         ("no-such-host.invalid", {}, "(?i)could not resolve hostname.*hint: check the name"),
         ("far", {"python": "/nowhere/python"}, r"has no Python \(/nowhere/python was not found\)"),
+        ("far", {"python": "/bin/false"}, "/bin/false there ended with status 1 before it answered"),
         ("far", {"device": "cuda:5"}, "(?i)cuda-bindings|driver|no GPU 5"),
         ("far", {"device": "h2000"}, "h2000"),
     ],
-    ids=["key", "host-key", "name", "python", "gpu", "device"],
+    ids=["key", "host-key", "name", "python", "other-program", "gpu", "device"],
 )
 def test_a_machine_that_cannot_be_used_is_refused_with_the_reason(
     server: Sshd, host: str, options: dict[str, str], expected: str

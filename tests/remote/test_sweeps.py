@@ -84,7 +84,10 @@ def test_a_benchmark_runs_on_the_gpu_there_with_functions_that_are_defined_there
         modeled = pyptx.benchmark(double(), x, against=against, record=False)
         assert modeled.kind == "modeled" and "simulated" in modeled.gpu
         assert modeled["double"].correct and modeled["scaled"].correct and modeled["wrong"].correct is False
-        with pytest.raises(BackendError, match="ssh://far.*the package nosuch is not installed for the Python there"):
+        with pytest.raises(
+            BackendError,
+            match=r"ssh://far.*the package nosuch is not installed for the Python there(.|\n)*hint: .*pip install nosuch",
+        ):
             pyptx.benchmark(double(), x, against="nosuch.double", record=False)
         real = {**backend_at(address).device(), "simulated": False}
         monkeypatch.setattr("pyptx.remote.backend.RemoteBackend.device", lambda self: real)
