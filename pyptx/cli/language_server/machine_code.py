@@ -58,8 +58,7 @@ class MachineCode:
         except PtxError as error:
             costs = str(error)
         if isinstance(costs, str):
-            self._say(f"No SASS of {entry}: {costs}", lsp.MessageType.Error)
-            raise JsonRpcInvalidParams(costs)
+            raise JsonRpcInvalidParams(f"no SASS of {entry}: {costs}")  # editors show it
         path = Path(self.folder.name, f"{Path(unquote(urlsplit(uri).path)).stem or 'kernel'}.{number}.sass")
         path.write_text(costs.listing, encoding="utf-8")
         rows = costs.listing.split("\n")
@@ -76,10 +75,8 @@ class MachineCode:
             )
             if shown.success:
                 return
-        self._say(f"SASS written to {path}, line {line + 1}", lsp.MessageType.Info)
-
-    def _say(self, message: str, kind: lsp.MessageType) -> None:
-        self.server.window_show_message(lsp.ShowMessageParams(kind, message))
+        message = f"SASS written to {path}, line {line + 1}"
+        self.server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, message))
 
 
 def add_machine_code(server: PtxServer, costs: Costs) -> None:
