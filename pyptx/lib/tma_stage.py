@@ -130,7 +130,8 @@ def _check_source(source: object, coord: Sequence[int | Reg]) -> None:
             at=user_place(),
             hint="pass the kernel's array",
         )
-    rank = len(source.shape) if isinstance(source, TensorSpec) and source.shape is not None else None
+    box = source.tma_box if isinstance(source, TensorSpec) else None  # None too for a tensor map of another shape
+    rank = None if box is None else len(box)
     if not isinstance(coord, Sequence) or rank not in (None, len(coord)):
         raise ShapeError(
             f"coordinates {coord!r} of {getattr(source, 'name', source)}; expected a tuple of "

@@ -160,7 +160,12 @@ def test_a_mistake_is_refused_at_its_line(name):
     def mistaken(x, v, y):
         body(x, v, y)
 
-    made = kernel(mistaken, in_specs=(Tile(64, 32, f32), Tile(64, f32)), out_specs=(Tile(64, 32, f32),), arch="sm_90a")
+    made = kernel(
+        mistaken,
+        in_specs=(Tile(64, 32, f32, tma_box=(64, 32)), Tile(64, f32)),
+        out_specs=(Tile(64, 32, f32),),
+        arch="sm_90a",
+    )
     with pytest.raises(PtxError) as caught:
         made.ptx()
     assert message in caught.value.message
