@@ -63,6 +63,12 @@ class Copy:
             ranges_of_rows(to, width, height, to_pitch, depth, to_slice),
         )
 
+    def engine(self, session: Session) -> str | None:
+        """Return the direction of the link that the copy has for itself."""
+        if not self.over_link:
+            return None
+        return "from the device" if crosses_link(session, self.box[0]) else "to the device"
+
     def seconds(self, session: Session) -> float:
         size = self.box[2] * self.box[3] * self.box[4]
         return size / (_LINK_BYTES_PER_S if self.over_link else session.gpu.dram_bytes_per_s / 2)

@@ -124,7 +124,10 @@ def handle(session: Session, request: Request) -> None:
         raise
     except Exception as error:  # a defect of this package must not end the program that runs on it
         sys.excepthook(type(error), error, error.__traceback__)
-        print(f"pyptx: {call.entry.symbol}: internal error of the simulated device", file=sys.stderr, flush=True)
+        message = "internal error of the simulated device"
+        print(f"pyptx: {call.entry.symbol}: {message}", file=sys.stderr, flush=True)
+        if session.checks is not None:
+            session.checks.failed(call.entry.symbol, "UNKNOWN", message, session.process, session.sites)
         session.connection.reply(code("UNKNOWN"))
     else:
         session.connection.reply(0, payload)

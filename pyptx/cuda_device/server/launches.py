@@ -177,6 +177,10 @@ class KernelLaunch:
         """Return the ranges of bytes that it read, and that it wrote, where they were recorded."""
         return self.used
 
+    def engine(self, session: Session) -> str | None:
+        """Return the SMs if the kernel uses all of them: such kernels run one after the other."""
+        return "SMs" if prod(self.config.grid) >= session.gpu.sms else None
+
     def seconds(self, session: Session) -> float:
         if self.modeled is not None:
             return self.modeled

@@ -94,6 +94,7 @@ class Session:
             int, tuple[int, int]
         ] = {}  # by page: its place in the memory, and its registrations
         self.registered_places: dict[int, int] = {}  # by address of registered memory: its first page in the memory
+        self.engines: dict[str, float] = {}  # modeled time at which what one operation has at a time is free
         self.work = WorkQueue(options.schedule == "late", self._perform)
         self.context = self.thread = 0
         self.sites: tuple[int, ...] = ()

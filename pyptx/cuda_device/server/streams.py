@@ -132,12 +132,16 @@ def submit(session: Session, handle: int, operation: Operation, after: Iterable[
         operation.run(session)
         if session.order is not None:
             session.order.finished(issued)
-        seconds = operation.seconds(session)
+        seconds, waited = operation.seconds(session), 0.0
+        if (engine := getattr(operation, "engine", lambda session: None)(session)) is not None:
+            waited = max(0.0, session.engines.get(engine, 0.0) - start)
+            start += waited
+            session.engines[engine] = start + seconds
         if session.trace is not None:
             session.trace.work(operation.label, stream.handle, start, seconds)
             for step, later, taken in operation.timeline(session) if isinstance(operation, Composite) else ():
                 session.trace.work(step.label, stream.handle, start + later, taken)
-        return seconds
+        return waited + seconds
 
     work = add_work(session, stream, carry_out, after)
     if blocks_host:
