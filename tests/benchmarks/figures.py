@@ -184,7 +184,8 @@ FIGURES = (
         "litmus",
         "simulated",
         "The verdicts on {programs} enumerated programs are those of an independent checker of the memory model",
-        "PYPTX_LITMUS=all pytest -m slow tests/check/test_litmus.py",
+        "python tests/check/litmus/compare.py",
+        r"all (?P<programs>[\d,]+) verdicts agree",
     ),
     Figure(
         "coverage",
@@ -203,8 +204,9 @@ FIGURES = (
     Figure(
         "agreement",
         "simulated",
-        "`check_ptx` and ptxas 13.5.37 agree on all {files} files of a test set; {accepted} are accepted",
-        "python tests/oracle/agreement.py FOLDER",
+        "`check_ptx` and ptxas {version} agree on {agreed} of {files} PTX files of several compilers; {accepted} are accepted",
+        "python tests/oracle/agreement.py tests/corpus --steps verdict",
+        r"(?P<files>\d+) files, (?P<accepted>\d+) of them accepted by ptxas (?P<version>[\d.]+)\nverdict\s+(?P<agreed>\d+)",
     ),
     *(
         Figure(f"product-{name}", "modeled", PRODUCT, MODELED, stored=modeled_rate(MATRIX, f"pyptx, {name}", **SQUARE))
@@ -223,8 +225,9 @@ FIGURES = (
     Figure(
         "held",
         "modeled",
-        "Of {times} held-out times of other authors' kernels, {inside} are within the error range (claimed: 80 %)",
+        "Of {times} held-out times of other authors' kernels, {inside} are within the error range (claimed: {claimed})",
         "python tests/benchmarks/model_report.py --held",
+        r"held half(?s:.*?)\n\s+(?P<inside>\d+) of (?P<times>\d+) published times within the error range; claimed (?P<claimed>\d+%)",
     ),
     Figure(
         "published",

@@ -161,6 +161,8 @@ def build_core(out_dir: Path, targets: Sequence[str] | None = None) -> list[Path
                 f"-mcpu={cpu}",
                 *FLAGS,
                 *(X86_FLAGS if "x86_64" in triple else ()),
+                # by default the path of the output, so that no two builds would be equal
+                *([f"-Wl,-install_name,@rpath/{output.name}"] if "macos" in triple else ()),
                 f'-DCORE_IDENTITY="{identity()}"',
                 f"-I{generated}",
                 f"-I{SOURCES}",
