@@ -59,6 +59,7 @@ class OpFlag:
     HOST = 1 << 11  # a call of a driver function, executed in Python
     WAIT = 1 << 12  # may have to be retried, see async.h
     LAND_EAGERLY = 1 << 13  # its asynchronous operations complete at once in every schedule
+    DIVERGENT = 1 << 14  # lanes of a warp may wait in different places
 
 
 @_exported("")

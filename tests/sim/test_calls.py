@@ -77,6 +77,15 @@ def test_a_guarded_return():
     assert np.array_equal(_run(function, "call (%r1), f, (%r0);"), np.where(LANES == 3, 1, 2))
 
 
+def test_lanes_that_have_returned_run_on_when_others_wait_for_them_in_the_function():
+    function = ".func f (.reg .b32 a) { .reg .pred p; setp.ge.u32 p, a, 3; @p bra END; barrier.sync 0; END: ret; }"
+    got = _run(
+        function,
+        "call f, (%r0); mov.u32 %r1, 4; setp.lt.u32 %p0, %r0, 3; @%p0 bra X; barrier.sync 0; mov.u32 %r1, 5; X:",
+    )
+    assert np.array_equal(got, np.where(LANES < 3, 4, 5))
+
+
 def test_lanes_that_exit_inside_a_function_are_not_waited_for():
     function = ".func f (.reg .b32 a) { .reg .pred p; setp.lt.u32 p, a, 10; @p exit; ret; }"
     assert np.array_equal(_run(function, "call f, (%r0); mov.u32 %r1, 5;"), np.where(LANES < 10, 0, 5))

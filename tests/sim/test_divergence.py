@@ -155,3 +155,42 @@ def test_a_block_need_not_be_a_multiple_of_a_warp(threads):
     out = np.zeros(threads + 4, np.uint32)
     run_both(entry(PROLOGUE + "mov.u32 %r2, 9;" + EPILOGUE, "u64 out"), 1, threads, (out,))
     assert (out[:threads] == 9).all() and (out[threads:] == 0).all()
+
+
+@pytest.mark.parametrize("wait", ["bar.warp.sync -1", "barrier.sync 0", "barrier.sync 0, 32"])
+def test_lanes_that_wait_to_meet_again_run_on_when_others_wait_for_them(wait):
+    """Two lanes wait inside of a branch; the others wait elsewhere, or exit, as they may without .aligned."""
+    module = entry(
+        PROLOGUE
+        + f"""
+    mov.u32 %r2, 1; setp.lt.u32 %p1, %r1, 2; @!%p1 bra JOIN
+    {wait}; mov.u32 %r2, 2
+    JOIN: add.u32 %r2, %r2, 10; setp.ge.u32 %p2, %r1, 16; @%p2 bra LAST; bra.uni STORE
+    LAST: {wait}
+    STORE: """
+        + EPILOGUE,
+        "u64 out",
+    )
+    out = np.zeros(32, np.uint32)
+    run_both(module, 1, 32, (out,))
+    assert (out == np.where(np.arange(32) < 2, 12, 11)).all()
+
+
+def test_bar_warp_sync_in_different_places_is_one_barrier():
+    module = entry(
+        ".shared .align 4 .b8 bytes[128];\n"
+        + PROLOGUE
+        + """
+    mov.u32 %r4, bytes; shl.b32 %r5, %r1, 2; add.u32 %r4, %r4, %r5; xor.b32 %r6, %r5, 64; mov.u32 %r7, bytes; add.u32 %r7, %r7, %r6
+    setp.lt.u32 %p1, %r1, 16; @%p1 bra LOW
+    st.shared.u32 [%r4], 7; bar.warp.sync -1; ld.shared.u32 %r2, [%r7]; bra.uni STORE
+    LOW: st.shared.u32 [%r4], 5; bar.warp.sync -1; ld.shared.u32 %r2, [%r7]
+    STORE: """
+        + EPILOGUE,
+        "u64 out",
+    )
+    out = np.zeros(32, np.uint32)
+    counters = run_both(module, 1, 32, (out,)).counters
+    assert (out == np.where(np.arange(32) < 16, 7, 5)).all()
+    barriers = [i for i, n in enumerate(sim.load(module).instructions) if n.opcode == "bar"]
+    assert [counters.lanes[i] for i in barriers] == [16, 16]

@@ -8,6 +8,7 @@ memory and clusters that were not asked for, handles that are gone, and tensor m
 from __future__ import annotations
 
 import ctypes
+import mmap
 from threading import Lock
 from types import SimpleNamespace
 from typing import Any
@@ -40,6 +41,11 @@ UNSAFE = (
     "cuArrayDestroy",
     "cuMipmappedArrayCreate",
 )  # while a thread captures
+LIBC = ctypes.CDLL(None)
+LIBC.mmap.restype = ctypes.c_void_p
+LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 FREELY = 48 * 1024  # bytes of shared memory that a launch has without asking
 
 
@@ -50,6 +56,23 @@ class Refused(Exception):
 def refuse(when: bool, status: str) -> None:
     if when:
         raise Refused(getattr(real.CUresult, "CUDA_ERROR_" + status))
+
+
+class Pages:
+    """Zeroed memory where the simulator has no state space of its own, unlike some memory of malloc."""
+
+    _next, _lock = 0x2000_0000_0000, Lock()
+
+    def __init__(self, size: int):
+        self.size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+        with Pages._lock:
+            address = Pages._next
+            Pages._next += self.size + mmap.PAGESIZE  # with a hole after it
+        self.address = LIBC.mmap(address, self.size, mmap.PROT_READ | mmap.PROT_WRITE, PRIVATE, -1, 0)
+        assert self.address == address, "the address is taken"
+
+    def __del__(self) -> None:
+        LIBC.munmap(self.address, self.size)
 
 
 class FakeDriver:
@@ -170,10 +193,9 @@ class FakeDriver:
 
     def _cuMemAlloc(self, size: int) -> tuple:
         refuse(size < 1, "INVALID_VALUE")
-        memory = ctypes.create_string_buffer(size + 256)
-        address = -(-ctypes.addressof(memory) // 256) * 256
-        self.memory[address] = memory
-        return (real.CUdeviceptr(address),)
+        memory = Pages(size)
+        self.memory[memory.address] = memory
+        return (real.CUdeviceptr(memory.address),)
 
     def _cuMemFree(self, address: int) -> tuple:
         del self.memory[int(address)]

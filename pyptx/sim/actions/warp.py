@@ -81,9 +81,10 @@ class ActiveMask:
 
 @frozen
 class CtaBarrier:
-    """bar and barrier of a CTA; `mode` is sync, arrive, popc, and, or."""
+    """bar and barrier of a CTA; `mode` is sync, arrive, popc, and, or. `aligned`: all lanes of a warp execute it together."""
 
     mode: str
+    aligned: bool
     barrier: Value
     count: Value | None
     value: Value | None = None

@@ -66,12 +66,13 @@ def barrier(o: Operands) -> Action | None:
         return None
     if ".warp" in modifiers:
         return WarpBarrier(o.value(next(iter(o.bound.operands))))
+    aligned = o.instruction.opcode == "bar" or ".aligned" in modifiers
     count = o.value("b") if "b" in o else None
     if ".red" in modifiers:
         mode = next(m for m in ("popc", "and", "or") if f".{m}" in modifiers)
         target = o.target("d") if "d" in o else o.target("p")
-        return CtaBarrier(mode, o.value("a"), count, o.value("c"), o.negated("c"), target)
-    return CtaBarrier("arrive" if ".arrive" in modifiers else "sync", o.value("a"), count)
+        return CtaBarrier(mode, aligned, o.value("a"), count, o.value("c"), o.negated("c"), target)
+    return CtaBarrier("arrive" if ".arrive" in modifiers else "sync", aligned, o.value("a"), count)
 
 
 @decodes("membar", "fence")

@@ -89,8 +89,19 @@ def _settle_frame(runner: Runner, frame: Frame) -> None:
     warp.frames[frame.slot] = None
     heappush(warp.free_frames, frame.slot)
     warp.stack_bytes -= frame.size
-    if not frame.expected:
-        return
+    if frame.expected:
+        _resume(runner, frame)
+
+
+def resume_returned(runner: Runner, frame: Frame) -> None:
+    """Resume those lanes of a call that have returned, without the others."""
+    _resume(runner, frame)
+    frame.expected &= ~frame.arrived
+    frame.arrived = 0
+
+
+def _resume(runner: Runner, frame: Frame) -> None:
+    warp = runner.warp
     for index, values in frame.saved.items():
         for lane in lanes_of(frame.arrived):
             warp.registers[index][lane] = values[lane]

@@ -93,7 +93,7 @@ def run(
                 cluster.idle += 1
                 if cluster.idle >= cluster.live:  # only a pending operation can make progress
                     cluster.idle = 0
-                    if not _guarded(state, cta, partial(_release, state.program, cluster)):
+                    if not _guarded(state, cta, partial(_release, state, cluster)):
                         raise deadlocks.deadlock(program, plan, [c.id for c in cluster.ctas], _groups(state, cluster))
             current += 1
             continue
@@ -109,11 +109,11 @@ def run(
         resident[current : current + plan.cluster_size] = fresh.ctas if fresh is not None else []
 
 
-def _release(program: Program, cluster: Cluster) -> bool:
+def _release(state: Run, cluster: Cluster) -> bool:
     """Unblock a cluster whose threads all wait: complete an operation or resume lanes that wait to reconverge."""
     if land_oldest(cluster):
         return True
-    return any([free_held(program, warp) for cta in cluster.ctas for warp in cta.warps])
+    return any([free_held(WarpRunner(state, cta, warp)) for cta in cluster.ctas for warp in cta.warps])
 
 
 def _admit(run_: Run) -> Cluster | None:

@@ -6,41 +6,80 @@ The C core (core/src/warp.c) takes the same decisions in the same order.
 from __future__ import annotations
 
 from pyptx.sim import actions as act
-from pyptx.sim.program.program import Program
 from pyptx.sim.reference import calls, clusters, collectives, cta_barriers, execute, lane_values
 from pyptx.sim.reference._registry import HANDLERS
-from pyptx.sim.reference.state import AT_BARRIER, PARKED, READY, WAITING, Cta, Fault, Group, Run, Runner, Warp, lanes_of
+from pyptx.sim.reference.state import (
+    AT_BARRIER,
+    PARKED,
+    READY,
+    WAITING,
+    Cta,
+    Fault,
+    Group,
+    Join,
+    Run,
+    Runner,
+    Warp,
+    lanes_of,
+)
 
 __all__ = ["WarpRunner", "free_held"]
 
 
+def _resume_join(warp: Warp, join: Join) -> None:
+    waiting, join.arrived = join.arrived, 0
+    join.expected &= ~waiting
+    warp.spawn(Group(join.pc, waiting, join.parent, join.frame))
+
+
 def _yield_join(warp: Warp, group: Group) -> None:
     """Resume the lanes that wait for a long-running group to reconverge, because the group may wait for them."""
-    join = group.join
-    if join is not None and join.arrived:
-        waiting, join.arrived = join.arrived, 0
-        join.expected &= ~waiting
-        warp.spawn(Group(join.pc, waiting, join.parent, join.frame))
+    if group.join is not None and group.join.arrived:
+        _resume_join(warp, group.join)
 
 
-def free_held(program: Program, warp: Warp) -> bool:
-    """Resume lanes at the reconvergence points of blocked groups; return whether there were any.
+def _resume_nearest(runner: Runner, group: Group) -> bool:
+    """Resume the lanes at the nearest reconvergence point or return where some wait for a group, if there are any."""
+    join, frame = group.join, group.frame
+    while True:
+        while join is not None:
+            if join.arrived:
+                _resume_join(runner.warp, join)
+                return True
+            join = join.parent
+        if frame is None:
+            return False
+        if frame.arrived:
+            calls.resume_returned(runner, frame)
+            return True
+        join, frame = frame.join, frame.parent
 
-    A group that polls memory may wait for them. A .sync operation and a barrier wait for threads that have not exited, so
-    lanes that reconverge at an exit do exit; other lanes stay, because a collective that only part of the warp executes is a
-    mistake to report.
+
+def free_held(runner: Runner) -> bool:
+    """Resume lanes that wait for blocked groups to reconverge or to return; return whether there were any.
+
+    A group that polls memory may wait for them, and so may one at bar.warp.sync or at a barrier without .aligned, which lanes
+    execute in different places. Other .sync operations and barriers wait for threads that have not exited, so lanes that
+    reconverge at an exit do exit; other lanes stay, because a collective that only part of the warp executes is a mistake to
+    report.
     """
-    found = False
+    program, warp, found = runner.run.program, runner.warp, False
     for k in range(32):
         group = warp.groups[k]
-        if group is None or group.state == READY or group.join is None or not group.join.arrived:
+        if group is None or group.state == READY:
             continue
-        pc = group.join.pc
-        exits = pc >= len(program.actions) or (isinstance(program.actions[pc], act.Exit) and program.guards[pc] is None)
-        if exits or group.state == WAITING:
-            _yield_join(warp, group)
-            found = True
+        if group.state == WAITING or _is_divergent(program.actions[group.pc]):
+            found |= _resume_nearest(runner, group)
+        elif group.join is not None and group.join.arrived:
+            pc = group.join.pc
+            if pc >= len(program.actions) or (isinstance(program.actions[pc], act.Exit) and program.guards[pc] is None):
+                _resume_join(warp, group.join)
+                found = True
     return found
+
+
+def _is_divergent(action: act.Action) -> bool:
+    return isinstance(action, act.WarpBarrier) or (isinstance(action, act.CtaBarrier) and not action.aligned)
 
 
 class WarpRunner(Runner):
@@ -274,8 +313,8 @@ class WarpRunner(Runner):
             if g is not None
             and g is not group
             and g.state == PARKED
-            and g.pc == self.pc
-            and lane_values.read(self, action.members, 1 << lanes_of(g.mask)[0])[0] == members
+            and (together := self._together(g, action)) is not None
+            and lane_values.read(self, together.members, 1 << lanes_of(g.mask)[0])[0] == members
         ]
         if mask & need != need:
             for other in parked:
@@ -284,15 +323,27 @@ class WarpRunner(Runner):
             group.state = PARKED
             return False
         have &= need | mask
-        self._count(self.pc, have)
+        here = have
         collectives.run(self, action, have)
         if have != mask:
             for other in parked:
                 if other.mask & ~have:
                     continue
+                elsewhere = other.pc != self.pc
+                if elsewhere:
+                    self._count(other.pc, other.mask)
+                    here &= ~other.mask
                 other.state = READY
                 other.pc += 1
-                if other.join is group.join:
+                if other.join is group.join and not elsewhere:
                     group.mask |= other.mask
                     warp.groups[warp.groups.index(other)] = None
+        self._count(self.pc, here)
         return True
+
+    def _together(self, other: Group, action: act.Collective) -> act.Collective | None:
+        """Return the operation at which a parked group waits if it is executed together with `action`."""
+        if other.pc == self.pc:
+            return action
+        elsewhere = self.run.program.actions[other.pc]
+        return elsewhere if isinstance(action, act.WarpBarrier) and isinstance(elsewhere, act.WarpBarrier) else None

@@ -381,7 +381,7 @@ def _elect(e: Encoder, action: act.Elect) -> None:
 
 
 def _warp_barrier(e: Encoder, action: act.WarpBarrier) -> None:
-    e.emit("warpsync", e=_row_of(e, action.members, 32), flags=OpFlag.SYNC | OpFlag.COUNT)
+    e.emit("warpsync", e=_row_of(e, action.members, 32), flags=OpFlag.SYNC | OpFlag.COUNT | OpFlag.DIVERGENT)
 
 
 def _barrier(e: Encoder, action: act.CtaBarrier) -> None:
@@ -395,7 +395,7 @@ def _barrier(e: Encoder, action: act.CtaBarrier) -> None:
         value,
         mod=abi.BARRIERS.index(action.mode),
         imm=NONE if action.negated else 0,
-        flags=OpFlag.BARRIER,
+        flags=OpFlag.BARRIER if action.aligned else OpFlag.BARRIER | OpFlag.DIVERGENT,
     )
 
 

@@ -86,14 +86,24 @@ int call_function(Ctx *x, Warp *w, Group *g, const Op *o, u32 m) {
     return 1;
 }
 
+static void resume(Ctx *x, Warp *w, const Frame *f) {
+    if (f->kept) restore_registers(w, f, x->pool + x->ops[f->pc - 1].aux2);
+    spawn(w, f->pc, f->arrived, f->join, f->parent);
+}
+
+// Resume those lanes of a frame that have returned, without the others.
+void resume_returned(Ctx *x, Warp *w, u32 k) {
+    Frame *f = &w->frames[k];
+    resume(x, w, f);
+    f->expected &= ~f->arrived;
+    f->arrived = 0;
+}
+
 // Resume the lanes of a frame after their call if all have returned.
 static void settle_frame(Ctx *x, Warp *w, u32 k) {
     Frame *f = &w->frames[k];
     if (!f->used || f->arrived != f->expected) return;
-    if (f->expected) {
-        if (f->kept) restore_registers(w, f, x->pool + x->ops[f->pc - 1].aux2);
-        spawn(w, f->pc, f->arrived, f->join, f->parent);
-    }
+    if (f->expected) resume(x, w, f);
     w->stack_bytes -= f->bytes;
     free(f->kept);
     *f = (Frame){0};

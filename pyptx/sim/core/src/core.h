@@ -249,10 +249,11 @@ u32 core_op_code(const char *name);                                      // NONE
 u32 run_warp(Ctx *x, Warp *w, u64 quantum);                              // warp.c
 void spawn(Warp *w, u32 pc, u32 mask, i32 join, i32 frame);
 void settle_joins(Warp *w);
-int free_held(const Ctx *x, Warp *w);
+int free_held(Ctx *x, Warp *w);
 int call_function(Ctx *x, Warp *w, Group *g, const Op *o, u32 m);        // calls.c
 void return_lanes(Ctx *x, Warp *w, Group *g, u32 m);
 void settle_frames(Ctx *x, Warp *w);
+void resume_returned(Ctx *x, Warp *w, u32 frame);
 u8 *lane_memory(Ctx *x, Warp *w, u32 lane, u64 address, u64 bytes);      // memory.c
 void start_cta(Ctx *x, Cta *cta, u64 id);                                // scheduler.c
 void recheck_cluster(Ctx *x, Cluster *cluster);                                  // cluster.c

@@ -63,28 +63,41 @@ void settle_joins(Warp *w) {
     }
 }
 
-// A group has run for long while others wait at its reconvergence point. It may itself wait for them (a lock), so let
-// them continue without it.
-static void yield_join(Warp *w, Group *g) {
-    if (g->join < 0 || !w->j[g->join].arrived) return;
-    Join *j = &w->j[g->join];
+static void resume_join(Warp *w, Join *j) {
     u32 waiting = j->arrived;
     j->expected &= ~waiting;
     j->arrived = 0;
     spawn(w, j->pc, waiting, j->parent, j->frame);
 }
+// A group has run for long while others wait at its reconvergence point. It may itself wait for them (a lock), so let
+// them continue without it.
+static void yield_join(Warp *w, Group *g) {
+    if (g->join >= 0 && w->j[g->join].arrived) resume_join(w, &w->j[g->join]);
+}
 
-// Let lanes continue that wait at the reconvergence point of a blocked group. A group that polls memory may wait for them. A
-// .sync operation and a barrier wait for threads that have not exited, so lanes that reconverge at an exit do exit; other lanes
-// stay, because a collective that only part of the warp executes is a mistake to report. 0: there are none.
-int free_held(const Ctx *x, Warp *w) {
+// Resume the lanes at the nearest reconvergence point or return where some wait for a group. 0: there are none.
+static int resume_nearest(Ctx *x, Warp *w, const Group *g) {
+    for (i32 join = g->join, frame = g->frame;;) {
+        for (; join >= 0; join = w->j[join].parent) if (w->j[join].arrived) { resume_join(w, &w->j[join]); return 1; }
+        if (frame < 0) return 0;
+        if (w->frames[frame].arrived) { resume_returned(x, w, (u32)frame); return 1; }
+        join = w->frames[frame].join;
+        frame = w->frames[frame].parent;
+    }
+}
+
+// Let lanes continue that wait for a blocked group to reconverge or to return. A group that polls memory may wait for them, and
+// so may one at bar.warp.sync or at a barrier without .aligned, which lanes execute in different places. Other .sync operations
+// and barriers wait for threads that have not exited, so lanes that reconverge at an exit do exit; other lanes stay, because a
+// collective that only part of the warp executes is a mistake to report. 0: there are none.
+int free_held(Ctx *x, Warp *w) {
     int found = 0;
     for (u32 k = 0; k < w->top; k++) {
         Group *g = &w->g[k];
-        if (g->state == GROUP_FREE || g->state == GROUP_READY || g->join < 0 || !w->j[g->join].arrived) continue;
-        u32 to = x->ops[w->j[g->join].pc].flags;
-        if (g->state != GROUP_WAITING && (to & (F_EXIT | F_GUARDED)) != F_EXIT) continue;
-        yield_join(w, g);
+        if (g->state == GROUP_FREE || g->state == GROUP_READY) continue;
+        if (g->state == GROUP_WAITING || x->ops[g->pc].flags & F_DIVERGENT) { found |= resume_nearest(x, w, g); continue; }
+        if (g->join < 0 || !w->j[g->join].arrived || (x->ops[w->j[g->join].pc].flags & (F_EXIT | F_GUARDED)) != F_EXIT) continue;
+        resume_join(w, &w->j[g->join]);
         found = 1;
     }
     return found;
@@ -109,7 +122,9 @@ static u32 same_members(Ctx *x, const Op *o, u32 m) {
     return same;
 }
 static int waits_with(const Ctx *x, const Group *other, const Op *o, u32 members) {
-    return other->state == GROUP_PARKED && other->pc == x->pc && ((const u32 *)R(x, o->e))[__builtin_ctz(other->mask)] == members;
+    const Op *p = &x->ops[other->pc];
+    if (other->state != GROUP_PARKED || (p != o && !(p->flags & o->flags & F_DIVERGENT))) return 0;
+    return ((const u32 *)R(x, p->e))[__builtin_ctz(other->mask)] == members;
 }
 
 // Lanes `m` of the current group, which have the same membermask, wait at a .sync operation until every live lane of the
@@ -125,15 +140,18 @@ static int synchronize(Ctx *x, Warp *w, Group *g, const Op *o, u32 m) {
         return 0;
     }
     have &= need | m;
-    count(x, o, have);
+    u32 here = have;
     if (o->fn) o->fn(x, o, have);
     for (u32 k = 0; have != m && k < LANES; k++) {
         Group *other = &w->g[k];
         if (other == g || !waits_with(x, other, o, members) || (other->mask & ~have)) continue;
+        int elsewhere = other->pc != x->pc;
+        if (elsewhere) { count(x, &x->ops[other->pc], other->mask); here &= ~other->mask; }
         other->state = GROUP_READY;
         other->pc++;
-        if (other->join == g->join) { g->mask |= other->mask; other->state = GROUP_FREE; }
+        if (!elsewhere && other->join == g->join) { g->mask |= other->mask; other->state = GROUP_FREE; }
     }
+    count(x, o, here);
     return 1;
 }
 
