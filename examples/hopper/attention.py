@@ -26,7 +26,7 @@ consumers, have 64 queries each. Techniques and their sources:
 A block of 64 x 128 scores costs a warp, where D is 128, 16 wgmma, 66 ex2, 66 fma, 68 max, 64 additions and 32 roundings
 to pairs; all in all 424 instructions.
 
-Cost with D = 128: 128 registers per thread at launch, then 24 and 232; 160 KiB of shared memory: one CTA per SM.
+Cost with D = 128: 128 registers per thread at launch, then 24 and 232; 162 KiB of shared memory: one CTA per SM.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ __all__ = ["ModeledTimes"]
 
 _MOST_ARGUMENTS = 16  # of a kernel and configuration that are modeled; further ones have the time of the last
 _MOST_BYTES = 8 << 30  # of the memory that the arguments point to
-_MOST_STEPS = 50_000_000  # instructions of the warps of a sample
+_MOST_STEPS = 5_000_000  # instructions of the warps of a sample
 _NO_RESERVE = 0x4000  # MAP_NORESERVE of Linux
 _MOST_TEXT = 4 << 20  # bytes of the PTX of a module
 
