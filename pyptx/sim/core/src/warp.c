@@ -89,13 +89,15 @@ static int resume_nearest(Ctx *x, Warp *w, const Group *g) {
 // Let lanes continue that wait for a blocked group to reconverge or to return. A group that polls memory may wait for them, and
 // so may one at bar.warp.sync or at a barrier without .aligned, which lanes execute in different places. Other .sync operations
 // and barriers wait for threads that have not exited, so lanes that reconverge at an exit do exit; other lanes stay, because a
-// collective that only part of the warp executes is a mistake to report. 0: there are none.
+// collective that only part of the warp executes is a mistake to report; so is bar.warp.sync in a check, because CUDA C++ leaves
+// it undefined. 0: there are none.
 int free_held(Ctx *x, Warp *w) {
     int found = 0;
     for (u32 k = 0; k < w->top; k++) {
         Group *g = &w->g[k];
         if (g->state == GROUP_FREE || g->state == GROUP_READY) continue;
-        if (g->state == GROUP_WAITING || x->ops[g->pc].flags & F_DIVERGENT) { found |= resume_nearest(x, w, g); continue; }
+        int apart = x->ops[g->pc].flags & F_DIVERGENT && !(x->sanitizer && g->state == GROUP_PARKED);
+        if (g->state == GROUP_WAITING || apart) { found |= resume_nearest(x, w, g); continue; }
         if (g->join < 0 || !w->j[g->join].arrived || (x->ops[w->j[g->join].pc].flags & (F_EXIT | F_GUARDED)) != F_EXIT) continue;
         resume_join(w, &w->j[g->join]);
         found = 1;
