@@ -28,6 +28,7 @@ LAYERS = (
         "_version",
         "_distribution",
         "_frozen",
+        "_lazy",
         "_gc",
         "_notebook",
         "_import_hook",

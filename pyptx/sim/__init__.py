@@ -31,8 +31,9 @@ Accuracy and limits:
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pyptx._lazy import from_modules
 
 if TYPE_CHECKING:
     from pyptx.sim.counters import Counters
@@ -43,20 +44,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Buffer", "Counters", "ClusterProfile", "ClusterProfiler", "Program", "Result", "launch", "load"]
 
-_LAZY = {  # loaded on first use: launches on a GPU need the layout of arguments only
-    "Buffer": "memory.address_space",
-    "Counters": "counters",
-    "ClusterProfile": "profile",
-    "ClusterProfiler": "profile",
-    "Program": "program.program",
-    "Result": "simulation",
-    "launch": "simulation",
-    "load": "program.program",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'pyptx.sim' has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(f"pyptx.sim.{_LAZY[name]}"), name)
-    return found
+if not TYPE_CHECKING:
+    __getattr__ = from_modules(
+        __name__,
+        {  # loaded on first use: launches on a GPU need the layout of arguments only
+            "Buffer": "memory.address_space",
+            "Counters": "counters",
+            "ClusterProfile": "profile",
+            "ClusterProfiler": "profile",
+            "Program": "program.program",
+            "Result": "simulation",
+            "launch": "simulation",
+            "load": "program.program",
+        },
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pyptx._lazy import from_modules
 
 if TYPE_CHECKING:
     from pyptx.toolchain.cubin import Cubin, assemble, assembler
@@ -28,24 +29,21 @@ __all__ = [
     "detect_tools",
 ]
 
-_LAZY = {  # loaded on first use: launches assemble, and do not disassemble
-    "Control": "sass",
-    "Cubin": "cubin",
-    "DetectedTool": "inventory",
-    "LiveRegisters": "sass",
-    "Resources": "ptxas_log",
-    "SassLine": "sass",
-    "TOOLS": "locate",
-    "assemble": "cubin",
-    "assembler": "cubin",
-    "detect_tools": "inventory",
-    "disassemble": "nvdisasm",
-    "find": "locate",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
-        raise AttributeError(f"module 'pyptx.toolchain' has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(f"pyptx.toolchain.{_LAZY[name]}"), name)
-    return found
+if not TYPE_CHECKING:
+    __getattr__ = from_modules(
+        __name__,
+        {  # loaded on first use: launches assemble, and do not disassemble
+            "Control": "sass",
+            "Cubin": "cubin",
+            "DetectedTool": "inventory",
+            "LiveRegisters": "sass",
+            "Resources": "ptxas_log",
+            "SassLine": "sass",
+            "TOOLS": "locate",
+            "assemble": "cubin",
+            "assembler": "cubin",
+            "detect_tools": "inventory",
+            "disassemble": "nvdisasm",
+            "find": "locate",
+        },
+    )

@@ -12,8 +12,9 @@ Triton itself compiles the kernels; pyptx runs their PTX. Names are loaded on fi
 backend in this package, which the environment variable PYPTX_TRITON activates.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pyptx._lazy import from_modules
 
 if TYPE_CHECKING:
     from pyptx.triton.idioms import COMPILER_IDIOMS
@@ -23,23 +24,19 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPILER_IDIOMS", "TARGETS", "TritonEntry", "activate", "deactivate", "load", "simulate"]
 
-_NAMES = {
-    "COMPILER_IDIOMS": "idioms",
-    "TARGETS": "targets",
-    "TritonEntry": "loading",
-    "activate": "session",
-    "deactivate": "session",
-    "load": "loading",
-    "simulate": "session",
-}
-
 if not TYPE_CHECKING:
-
-    def __getattr__(name):
-        if name not in _NAMES:
-            raise AttributeError(f"module 'pyptx.triton' has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f"pyptx.triton.{_NAMES[name]}"), name)
-        return value
+    __getattr__ = from_modules(
+        __name__,
+        {
+            "COMPILER_IDIOMS": "idioms",
+            "TARGETS": "targets",
+            "TritonEntry": "loading",
+            "activate": "session",
+            "deactivate": "session",
+            "load": "loading",
+            "simulate": "session",
+        },
+    )
 
 
 def __dir__() -> list[str]:

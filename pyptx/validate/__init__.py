@@ -10,8 +10,9 @@ required_version(module)        return the lowest `.version` its instructions ne
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pyptx._lazy import from_modules
 
 if TYPE_CHECKING:
     from pyptx.validate._bind import Bound, bind, require_form
@@ -21,21 +22,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Bound", "bind", "check", "check_ptx", "mnemonic_problem", "require_form", "required_version"]
 
-_MODULES = {
-    "Bound": "_bind",
-    "bind": "_bind",
-    "require_form": "_bind",
-    "check": "_checker",
-    "mnemonic_problem": "_form_errors",
-    "check_ptx": "_text_checker",
-    "required_version": "_checker",
-}
-
 if not TYPE_CHECKING:
-
-    def __getattr__(name):
-        """Load the checks on first use: declaring a kernel does not need them."""
-        if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-        return value
+    __getattr__ = from_modules(
+        __name__,
+        {  # declaring a kernel does not need the checks
+            "Bound": "_bind",
+            "bind": "_bind",
+            "require_form": "_bind",
+            "check": "_checker",
+            "mnemonic_problem": "_form_errors",
+            "check_ptx": "_text_checker",
+            "required_version": "_checker",
+        },
+    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from pyptx._lazy import from_modules
 from pyptx.views.code.linked import MIME, LinkedView, linked
 
 if TYPE_CHECKING:
@@ -29,18 +29,16 @@ __all__ = [
     "timeline",
 ]
 
-_LAZY = {  # loaded on first use: the linked view needs none of them
-    "ComparisonTable": "pyptx.views.comparisons.comparison",
-    "Diff": "pyptx.views.diffs.diff",
-    "Point": "pyptx.views.rooflines.elements",
-    "Roofline": "pyptx.views.rooflines.roofline",
-    "fragments": "pyptx.views.diagrams.fragments",
-    "shared_tile": "pyptx.views.diagrams.banks",
-    "timeline": "pyptx.views.diagrams.timeline",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'pyptx.views' has no attribute {name!r}")
+if not TYPE_CHECKING:
+    __getattr__ = from_modules(
+        __name__,
+        {  # loaded on first use: the linked view needs none of them
+            "ComparisonTable": "comparisons.comparison",
+            "Diff": "diffs.diff",
+            "Point": "rooflines.elements",
+            "Roofline": "rooflines.roofline",
+            "fragments": "diagrams.fragments",
+            "shared_tile": "diagrams.banks",
+            "timeline": "diagrams.timeline",
+        },
+    )

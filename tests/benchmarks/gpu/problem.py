@@ -74,7 +74,7 @@ class Arrays:
         return x.to(getattr(self.torch, dtype))
 
     def lost(self) -> bool:
-        """Whether a fault has ended the GPU's context, so that nothing more can be done in this process."""
+        """Return True if a fault has ended the GPU's context: nothing more can be done in this process."""
         if self.device.type == "cpu":
             return False
         try:
@@ -89,7 +89,7 @@ class Arrays:
             self.torch.cuda.empty_cache()
 
     def compiled(self, function: Callable) -> Callable:
-        """What torch.compile makes of it; itself in a dry run."""
+        """Return the function compiled by torch.compile; in a dry run, the function itself."""
         return function if self.dry else self.torch.compile(function, dynamic=False)
 
     def of(self, array: np.ndarray) -> Any:
