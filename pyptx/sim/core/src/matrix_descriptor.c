@@ -9,10 +9,12 @@ Tile wgmma_tile(u64 d, u32 mn) {
                   (u32)(d >> 49 & 7), mn};
 }
 
+// An address, or a vector of them, as the swizzle of a tile moves it.
+#define SWIZZLED(t, address) \
+    ((address) ^ ((t)->wide ? (((address) >> 7) - (t)->phase & 3) << 5 : (((address) >> 7) - (t)->phase & ((t)->chunks - 1)) << 4))
+
 static inline const u8 *chunk_at(Ctx *x, const Cta *cta, const Tile *t, u32 offset) {
-    u32 address = t->start + offset;
-    if (t->wide) address ^= ((address >> 7) - t->phase & 3) << 5;
-    else address ^= ((address >> 7) - t->phase & (t->chunks - 1)) << 4;
+    u32 address = SWIZZLED(t, t->start + offset);
     u64 at = address - (u32)x->smem_start;
     if (UNLIKELY(at > x->smem_bytes || x->smem_bytes - at < 16)) { raise_fault(x, FAULT_BOUNDS, 0, address, 16); return 0; }
     return cta->smem + at;
@@ -30,8 +32,7 @@ const u8 *tile_chunk(Ctx *x, const Cta *cta, const Tile *t, u32 row, u32 c) { re
 // outside shared memory.
 static inline int lines_at(const Ctx *x, const Tile *t, u32 offset, U8 *at) {
     U8 address = t->start + offset + (U8){0, 1, 2, 3, 4, 5, 6, 7} * (16 * t->chunks);
-    address ^= t->wide ? ((address >> 7) - t->phase & 3) << 5 : ((address >> 7) - t->phase & (t->chunks - 1)) << 4;
-    *at = address - (u32)x->smem_start;
+    *at = SWIZZLED(t, address) - (u32)x->smem_start;
     return x->smem_bytes >= 16 && __builtin_reduce_max(*at) <= x->smem_bytes - 16;
 }
 
