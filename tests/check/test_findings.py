@@ -24,8 +24,11 @@ def only(report):
     return report.findings[0]
 
 
-def product_of(layout: Layout, swizzle: int):
-    """y = x @ x^T for the first 16 columns of x, which TMA copies with one swizzle and wgmma reads with another."""
+def product_of(layout: Layout, swizzle: int, left: int | None = None):
+    """y = x @ x^T for the first 16 columns of x, which TMA copies with one swizzle and wgmma reads with another.
+
+    `left` is the swizzle of A, if it differs from that of B.
+    """
 
     @pyptx.kernel(
         arch="sm_90a",
@@ -44,10 +47,13 @@ def product_of(layout: Layout, swizzle: int):
             ptx.cp.async_bulk.tensor_2d(dst=tile, src=x.tma_desc(), coord=(0, 0), mbar=ready)
         ptx.bar.sync(0)
         ready.wait(0)
-        rows = ptx.wgmma.make_descriptor(tile, leading_byte_offset=16, stride_byte_offset=16 * BK, swizzle=swizzle)
+        a, b = (
+            ptx.wgmma.make_descriptor(tile, leading_byte_offset=16, stride_byte_offset=16 * BK, swizzle=one)
+            for one in (swizzle if left is None else left, swizzle)
+        )
         sums = reg.wgmma_frag(m=64, n=64, dtype=f32)
         ptx.wgmma.fence()
-        ptx.wgmma.mma_async(shape=(64, 64, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, d=sums, a=rows, b=rows)
+        ptx.wgmma.mma_async(shape=(64, 64, 16), dtype_d=f32, dtype_a=f16, dtype_b=f16, d=sums, a=a, b=b)
         ptx.wgmma.commit_group()
         ptx.wgmma.wait_group(0)
         to = ptx.global_ptrs(y)[0] + tid * 4
@@ -78,6 +84,12 @@ def test_wgmma_must_read_with_the_swizzle_of_the_copy(layout: Layout, swizzle: i
     assert [place.ptx.split(".")[0] for place in finding.places] == ["cp", "wgmma"]
     assert f"through a descriptor with {read}, and the copy" in finding.message
     assert f"wrote it with {written}" in finding.message
+
+
+def test_each_operand_of_wgmma_must_have_the_swizzle_of_the_copy():
+    x = np.ones((64, 64), np.float16)
+    kernel = product_of(Layout.TMA_128B, ptx.wgmma.SWIZZLE_64B, left=ptx.wgmma.SWIZZLE_128B)
+    assert only(kernel.check(x, random=0)).rule == "swizzle-mismatch"
 
 
 def line_of(kernel) -> int:

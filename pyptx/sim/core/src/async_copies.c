@@ -54,7 +54,10 @@ static void f_cp_async(Ctx *x, const Op *o, u32 m) {
             if (!(s.from[i] = t.space == SPACE_MIXED ? lane_host(x, o, &t, i, 0) : host_of_lane(&t, i))) return;
         }
     }
-    if (UNLIKELY(x->sanitizer != 0) && !(whole == ALL && t.space == SPACE_GLOBAL && sanitizer_cp_async(x, t.pattern, t.lo, own_offsets(x, &s), size))) sanitizer_small(x, o, &s, m, size);
+    if (UNLIKELY(x->sanitizer != 0)) {
+        int together = whole == ALL && t.space == SPACE_GLOBAL;
+        if (!together || !sanitizer_cp_async(x, t.pattern, t.lo, own_offsets(x, &s), size)) sanitizer_small(x, o, &s, m, size);
+    }
     if (x->schedule == SCHEDULE_EAGER) {
         x->async_operations[o->instr] += (u32)__builtin_popcount(m);
         move_small(&s, m, size);

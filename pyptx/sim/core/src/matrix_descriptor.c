@@ -101,6 +101,7 @@ void sanitizer_tile(Ctx *x, void *accessor, const Cta *cta, const Tile *t, u32 f
     u32 per = 128 / format_bits(format), lines = t->mn && t->wide ? 4 : 8, swizzle = t->phase ? 0 : t->wide ? SWIZZLE_ATOM_32 : t->chunks;
     u32 held = format == E_E2M1_PADDED ? 8 : format == E_E3M2_PADDED || format == E_E2M3_PADDED ? 12 : 16;   // used bytes of a chunk
     u32 first = t->mn ? 0 : row, end = t->mn ? k : row + rows, left = t->mn ? row / per : 0, right = t->mn ? (row + rows + per - 1) / per : (k + per - 1) / per;
+    ((Accessor *)accessor)->box = NONE;                                  // of a tile with another swizzle
     for (u32 r = first - first % lines; r < end; r += lines)
         for (u32 c = left; c < right; c++) {
             u32 lo = r < first ? first - r : 0, hi = end - r < lines ? end - r : lines;
