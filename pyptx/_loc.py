@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from os.path import dirname
-from types import CodeType, FunctionType
+from types import CodeType, FrameType, FunctionType
 from typing import NamedTuple, TypeVar
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "name_files",
     "raised_at",
     "shown_name",
+    "user_frame",
     "user_place",
 ]
 
@@ -199,6 +200,14 @@ def user_place(depth: int = 1) -> SourceLocation:
         del codes[1:], trail[2:]
     key = tuple(trail)
     return _PLACES.get(key) or _new_place(codes, key)
+
+
+def user_frame() -> FrameType | None:
+    """Return the innermost frame outside pyptx; None if there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
 
 
 def raised_at(error: BaseException) -> SourceLocation | None:

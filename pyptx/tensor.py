@@ -90,6 +90,7 @@ class TensorSpec(_GlobalElements):
         shape: sizes in elements; None if a symbolic size is not bound.
         dtype, layout: those of its Tile; None for parameters without one.
         tma_box: sizes of a TMA copy in elements; None if the Tile has none or a size is not bound.
+        has_tensor_map: the Tile has a `tma_box` or a `tensor_map`.
     """
 
     name: str
@@ -97,6 +98,7 @@ class TensorSpec(_GlobalElements):
     dtype: PtxType | None
     layout: Layout | None
     tma_box: tuple[int, ...] | None
+    has_tensor_map: bool
 
     def __init__(
         self,
@@ -105,7 +107,9 @@ class TensorSpec(_GlobalElements):
         dtype: PtxType | None = None,
         layout: Layout | None = None,
         tma_box: tuple[int, ...] | None = None,
+        has_tensor_map: bool = True,
     ):
+        self.has_tensor_map = has_tensor_map
         self.name, self.shape, self.dtype, self.layout, self.tma_box = name, shape, dtype, layout, tma_box
         self._descriptor: tuple[object, Reg] | None = None
         self._pointer: tuple[object, Reg] | None = None

@@ -90,7 +90,10 @@ def _unwritten_result(program: Program, seen: AccessFinding, schedules: tuple[st
     size, item = seen.buffer.size, seen.buffer.buffer.array.itemsize
     if seen.count == size:
         message = f"The kernel declares {name} as a result and writes no byte of it."
-        fix = "write it, remove it from out_specs, or pass the array as out= if it stays unchanged on purpose"
+        fix = (
+            f"write it, as in `{name}[i] = value` (`{name} = value` only names a value), remove it from out_specs, or pass the array as "
+            "out= if it stays unchanged on purpose"
+        )
     else:
         message = (
             f"The kernel does not write {where} and following elements of its result: {-(-seen.count // item):,} of "

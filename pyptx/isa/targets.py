@@ -63,6 +63,8 @@ _LIMITS = {70: Limits(98304, 98304, 64, 32, 0, 256), 72: Limits(98304, 98304, 64
            100: _limits(228, 64, 32, 512), 103: _limits(228, 64, 32, 512), 107: _limits(328, 64, 16, 512),
            110: _limits(228, 48, 24, 512), 120: _limits(100, 48, 24), 121: _limits(100, 48, 24)}
 
+_COMMON_SHARED = 227 * 1024  # bytes that a CTA can have on every data-center GPU from sm_90 on
+
 
 def version(text: str) -> tuple[int, int]:
     """Parse a version: "8.6" -> (8, 6)."""
@@ -100,6 +102,17 @@ class Target:
         if self.number not in _LIMITS:
             raise OptionError(f"the hardware limits of {self.name} are unknown; expected sm_70 or later")
         return _LIMITS[self.number]
+
+    @property
+    def shared_memory_limit(self) -> int:
+        """Bytes of shared memory that a CTA can have on a GPU that runs code for this target.
+
+        Code without a suffix also runs on later GPUs, which may have more.
+        """
+        if self.suffix:
+            return self.limits.smem_per_cta
+        own = _LIMITS.get(self.number)
+        return max(_COMMON_SHARED, own.smem_per_cta if own else 0)
 
     def runs_on(self, device: Target) -> bool:
         """Return True if code for this target runs on `device`, as determined by the suffix."""

@@ -118,7 +118,10 @@ class Declaration:
     def __post_init__(self) -> None:
         if len(self.specs) > len(self.tensors):
             raise ArgumentTypeError(
-                f"kernel {self.name}: {len(self.specs)} specs for {len(self.tensors)} positional parameters"
+                f"kernel {self.name}: {len(self.specs)} specs for {len(self.tensors)} positional parameters",
+                hint="a parameter for each Tile, the outputs last: a kernel stores its results in them, and returns nothing"
+                if len(self.tensors) >= len(self.in_specs)
+                else None,
             )
         if inputs := [name for name, spec in zip(self.tensors, self.in_specs, strict=False) if spec.zeroed]:
             raise ArgumentTypeError(f"kernel {self.name}: {inputs[0]} is an input; zeroed=True is for outputs")

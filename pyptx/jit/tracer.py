@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from pyptx import validate
 from pyptx._gc import gc_paused
 from pyptx._loc import SourceLocation, raised_at
 from pyptx.emitter import emit_lines
-from pyptx.errors import TraceError
+from pyptx.errors import PtxError, TraceError
 from pyptx.ir.nodes import AddressSize, Directive, Function, FunctionDirective, Module, Param, Target, VarDecl, Version
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
@@ -82,6 +83,8 @@ def _trace(
             debug=kernel.debug,
             maps_by_value=kernel.tensor_maps == "value",
             raw_param_types={p[1]: p[0] for p in kernel.raw_params if isinstance(p, tuple)},
+            shared_limit=targets.parse(arch).shared_memory_limit,
+            threads=_threads(kernel, env, template),
         ) as ctx:
             try:
                 result = run(kernel.function, *_tensors(kernel, sizes), **template)
@@ -145,6 +148,15 @@ def _trace(
     )
 
 
+def _threads(kernel: Declaration, env: Mapping[str, int], template: Mapping[str, Any]) -> int | None:
+    """Return the declared threads of a CTA; None if there are none, or they depend on sizes that are not given."""
+    try:
+        found = prod(kernel.extent("block" if kernel.reqntid is None else "reqntid", env, template))
+    except PtxError:  # raised again where a launch needs it
+        return None
+    return found if found > 1 else None
+
+
 def _directives(kernel: Declaration, env: Mapping[str, int], template: Mapping[str, Any]) -> tuple[Any, ...]:
     if kernel.reqntid is None:
         return kernel.directives
@@ -177,7 +189,8 @@ def _tensors(kernel: Declaration, sizes: Mapping[str, int]) -> list[TensorSpec]:
     for i, spec in enumerate(kernel.specs):
         known = all(dim in sizes for dim in spec.symbolic_dims)
         shape = spec.resolve_shape(sizes) if known else None
-        tensors[i] = TensorSpec(kernel.tensors[i], shape, spec.dtype, spec.layout, _box(spec, shape, sizes))
+        has_map = spec.tma_box is not None or spec.tensor_map is not None
+        tensors[i] = TensorSpec(kernel.tensors[i], shape, spec.dtype, spec.layout, _box(spec, shape, sizes), has_map)
     return tensors
 
 

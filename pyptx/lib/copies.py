@@ -13,7 +13,7 @@ from pyptx.lib._arguments import thread
 from pyptx.lib.array_tile import ArrayTile, Piece, as_tile, pieces, widest_vector
 from pyptx.reg import Reg
 from pyptx.tracing.operand import address, shifted
-from pyptx.tracing.trace import emit
+from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import pred, u32
 
 __all__ = ["copy", "copy_async"]
@@ -134,6 +134,7 @@ def _number(threads: object) -> int:
         raise ShapeError(
             f"threads={threads!r}; expected a positive int: the loop over the pieces is unrolled", at=user_place()
         )
+    get_ctx().need_threads(threads, "the tile is divided over", "pass the threads that copy")
     return threads
 
 

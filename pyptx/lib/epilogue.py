@@ -86,6 +86,8 @@ def bias(array: Elements, column: int | Reg, *, end: int | Reg | None = None) ->
         array: a vector, of any type that converts to f32.
         column: index of the tile's first column, an even number.
         end: columns of the array, an even number, where the tile may reach beyond them; zero is added there.
+    Raises:
+        ShapeError: an odd column, or an array that is shorter than the fragment, and no `end`.
     """
 
     _require(array, 1, "bias")
@@ -95,6 +97,13 @@ def bias(array: Elements, column: int | Reg, *, end: int | Reg | None = None) ->
         )
 
     def bound(fragment: Fragment) -> Element:
+        last = fragment.tile_columns + (column if isinstance(column, int) else 0)
+        if end is None and last > array.shape[0]:
+            raise ShapeError(
+                f"lib.bias adds {array.shape[0]} values of {array.name} to a fragment of {fragment.tile_columns} columns",
+                at=user_place(),
+                hint=f"lib.bias({array.name}, column, end={array.shape[0]}) adds zero to the others",
+            )
         at, found = fragment.column + column, {}
         for j in sorted({j for _, _, j in fragment.coords()})[::2]:
             inside = None if end is None else at + j < end

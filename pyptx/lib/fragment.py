@@ -32,11 +32,13 @@ class Fragment(ABC):
     Attributes:
         row, column: coordinates of the thread's first element in the tile, u32 registers.
         lanes: neighboring lanes that share a row.
+        tile_rows: rows of the tile, over all threads; None if a subclass does not say.
     """
 
     row: Reg
     column: Reg
     lanes: int = 4
+    tile_rows: int | None = None
 
     @abstractmethod
     def coords(self) -> Iterator[tuple[Reg, int, int]]:
@@ -45,6 +47,11 @@ class Fragment(ABC):
         Yields:
             The register, and its distance in rows and columns from `row` and `column`.
         """
+
+    @property
+    def tile_columns(self) -> int:
+        """Columns of the tile, over the lanes of a row, which have pairs of neighbors."""
+        return 1 + max(j for _, _, j in self.coords()) + 2 * (self.lanes - 1)
 
     def map(self, function: Element) -> None:
         """Replace every element by `function(value, i, j)`, with its distance from `row` and `column`.
@@ -174,6 +181,9 @@ class Fragment(ABC):
                 elements of a store, 2 for wgmma, up to 16 bytes for tensor memory.
             end: rows and columns of the array, where the tile may reach beyond them; an even number of columns.
             cache: as for `Elements.store`.
+        Raises:
+            OperandError: not a matrix.
+            ShapeError: the tile reaches beyond the array, and no `end`.
         """
         if not isinstance(to, Elements) or len(to.shape) != 2:
             raise OperandError(
@@ -182,6 +192,8 @@ class Fragment(ABC):
                 hint="pass an array of two dimensions; of one with more, to.row(i) is a matrix",
             )
         row, column = index(row, "the row of a tile"), index(column, "the column of a tile")
+        if end is None:
+            self._check_inside(to, row, column)
         dtype: Any = to.dtype
         at_row, at_column = self.row + row, self.column + column
         for i in self.rows():
@@ -194,6 +206,18 @@ class Fragment(ABC):
                     guard = (at_row + i < end[0]) & (at_column + j < end[1])
                 value = run if dtype == values[0].dtype else run.to(dtype)
                 to.store(at_row, at_column, value, offset=(i, j), cache=cache, pred=guard)
+
+    def _check_inside(self, to: Elements, row: int | Reg, column: int | Reg) -> None:
+        """Refuse a tile that reaches beyond a matrix wherever it begins, or where it begins."""
+        sizes = (self.tile_rows or 1, self.tile_columns)
+        starts = [first if isinstance(first, int) else 0 for first in (row, column)]
+        if all(first + n <= whole for first, n, whole in zip(starts, sizes, to.shape, strict=True)):
+            return
+        raise ShapeError(
+            f"a fragment of {self.tile_rows} x {self.tile_columns} elements reaches beyond {to.name}, of shape {tuple(to.shape)}",
+            at=user_place(),
+            hint=f"frag.store({to.name}, row, column, end={to.name}.shape) omits what lies outside",
+        )
 
     def _run(self, to: Elements, column: int | Reg, end: Sequence[int | Reg] | None) -> int:
         """Return the elements of a store: neighbors that the thread has, up to 16 bytes, where all are aligned."""

@@ -14,6 +14,7 @@ from pyptx.ptx._blocks import block
 from pyptx.ptx.barrier import setmaxnreg
 from pyptx.ptx.control import else_, if_
 from pyptx.reg import Reg
+from pyptx.tracing.trace import get_ctx
 from pyptx.types import u32
 
 __all__ = ["Roles", "roles"]
@@ -101,7 +102,7 @@ def roles(*, consumers: int = 2, registers: tuple[int, int] | None = None, tid: 
             them; default: no change.
         tid: index of the thread in a u32 register; default: `%tid.x`.
     Raises:
-        ShapeError: a number out of its range, or more registers than an SM has.
+        ShapeError: a number out of its range, more registers than an SM has, or a kernel with CTAs of other threads.
     Examples:
         >>> @kernel(block=384)
         ... def specialized():
@@ -135,4 +136,8 @@ def roles(*, consumers: int = 2, registers: tuple[int, int] | None = None, tid: 
                 "together at most 65536 for the threads of a CTA",
                 at=user_place(),
             )
+    threads = 128 * (1 + consumers)
+    get_ctx().need_threads(
+        threads, f"a producer and {consumers} consumer warpgroups are", f"@kernel(block={threads})", exactly=True
+    )
     return Roles(consumers, registers, reg.from_("%tid.x", u32) if tid is None else thread(tid))

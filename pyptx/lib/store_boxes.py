@@ -15,6 +15,8 @@ from pyptx.lib.boxed_fragment import BoxedFragment
 from pyptx.ptx import cp, fence
 from pyptx.ptx.control import if_
 from pyptx.reg import Reg
+from pyptx.specs import Layout
+from pyptx.tensor import TensorSpec
 from pyptx.tracing.operand import address
 from pyptx.tracing.trace import emit
 from pyptx.types import PtxType, b8, u32
@@ -107,7 +109,7 @@ class StoreBoxes:
                 next store continues.
             cache_hint: as for `ptx.cp.async_bulk.tensor_2d.store`.
         Raises:
-            OperandError: another type than that of the boxes.
+            OperandError: another type than that of the boxes, or an array whose tensor map has other boxes.
             ShapeError: a fragment of other rows, or one that is not whole boxes.
         """
         if to.dtype != self.dtype:
@@ -116,6 +118,7 @@ class StoreBoxes:
                 at=user_place(),
                 hint=f"lib.StoreBoxes(warps, {to.dtype})",
             )
+        _check_map(to, self.dtype, self.rows)
         if end is not None and outer:
             raise ShapeError("end= is for matrices; TMA itself writes nothing beyond the array", at=user_place())
         parts = fragment.box_parts(self.dtype, self.rows)
@@ -160,3 +163,22 @@ class StoreBoxes:
             piece = Vector(self.dtype, count)
             emit("ld", "shared.v4.b32", piece, address(box + smem.apply_swizzle((lane << 4) + i * LINE, "128B")))
             to.store(below, column, piece, offset=(i, 0), pred=below + i < inside)
+
+
+def _check_map(to: Any, dtype: PtxType, rows: int) -> None:
+    """Refuse an array whose tensor map reads other boxes than warps write."""
+    if not isinstance(to, TensorSpec):
+        raise OperandError(
+            f"TMA stores to an array parameter, not to {to!r}", at=user_place(), hint="pass the kernel's array"
+        )
+    box = StoreBoxes.box_of(dtype, rows)
+    given = to.tma_box and tuple(n for n in to.tma_box[:-2] if n != 1) + to.tma_box[-2:]
+    if not to.has_tensor_map or (given and (given != box or to.layout is not Layout.TMA_128B)):
+        found = f"boxes {to.tma_box} of layout {to.layout}" if to.has_tensor_map else "no tma_box"
+        raise OperandError(
+            f"{to.name} has {found}; the warps store boxes of {box} with a swizzle of 128 bytes",
+            at=user_place(),
+            hint=f"Tile(..., {dtype}, Layout.TMA_128B, tma_box=lib.StoreBoxes.box_of({dtype}"
+            + f", {rows}" * (rows != 16)
+            + "), tma_whole=True)",
+        )

@@ -105,6 +105,7 @@ class TensorFragment(BoxedFragment):
     column: Reg
     lanes: int = 1
     warp_rows: int = 32
+    tile_rows: int | None = 128
 
     def __init__(self, start: Reg, n: int, tid: Reg):
         if not isinstance(n, int) or n % 8 or not 8 <= n <= 256:

@@ -49,6 +49,12 @@ class TensorProduct:
                 at=user_place(),
             )
         self.a, self.b = first, second
+        if ring.readers != 1:
+            raise ShapeError(
+                f"TensorProduct of a ring with readers={ring.readers}: the products of a stage free it with one arrival",
+                at=user_place(),
+                hint="lib.TmaRing(..., readers=1)",
+            )
         ctas = ring.ctas
         (rows, depth), along = (self.a.rows, self.a.columns), self.b.major == "MN"
         columns, other = (self.b.columns, self.b.rows) if along else (self.b.rows, self.b.columns)

@@ -19,7 +19,7 @@ from pyptx.ptx.mbarrier import MbarrierRing
 from pyptx.ptx.pipeline_state import OneStage, PipelineState, pipeline
 from pyptx.reg import NegPred, Reg
 from pyptx.tracing.operand import address
-from pyptx.tracing.trace import emit
+from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import b8, b16, u32
 
 __all__ = ["Stage", "TmaRing"]
@@ -69,7 +69,8 @@ class TmaRing:
         ctas: 2 for a pair, else 1.
         rank: of the CTA in its pair, a u32 register; 0 without one.
     Raises:
-        ShapeError: a number that is not positive, or a pair with several readers or multicast.
+        ShapeError: a number that is not positive, a pair with several readers or multicast, or a tile whose place in a stage is
+            not aligned as TMA needs it: to 1024 bytes for a `WgmmaTile`, else to 128.
     """
 
     tiles: dict[str, int]
@@ -119,7 +120,10 @@ class TmaRing:
                 "starts products, and no multicast",
                 at=user_place(),
             )
+        _check_offsets(sizes, self.operands)
         self.readers, self.cluster = readers, cluster
+        if cluster > 1 or pair:
+            get_ctx().need_cluster(2 if pair else cluster)
         self.ctas, self.rank = (2, reg.from_("%cluster_ctarank", u32)) if pair else (1, 0)
         self.reads = reads or ("async" if len(self.operands) == len(sizes) else "generic")
         self.memory = memory = smem.alloc(b8, (stages, self.stage_bytes), align=1024)
@@ -138,6 +142,12 @@ class TmaRing:
         Args:
             tid: index of the thread.
         """
+        if hasattr(self, "position"):
+            raise TraceError(
+                "the ring is already set up: its mbarriers would be initialized a second time",
+                at=user_place(),
+                hint="call ring.set_up(tid) once, before loops and the branches of the roles",
+            )
         with if_(thread(tid) == 0):
             self.init()
         if self.cluster > 1 or self.ctas > 1:
@@ -190,10 +200,21 @@ class TmaRing:
             tile: name of a `WgmmaTile`.
             row: first row, for major "K"; a multiple of 8.
         Raises:
+            ShapeError: a row outside of the tile, not a multiple of 8, or of a tile that is not K-major.
             UnknownNameError: no operand has this name.
         """
         operand, start = self._operand(tile), self.address(tile)
-        return operand.descriptor(start + row * 128 if isinstance(row, Reg) or row else start)
+        if isinstance(row, Reg) or row:
+            if operand.major != "K":
+                raise ShapeError(
+                    f"the descriptor of tile {tile!r}, {operand!r}, from row {row}: its rows are along K",
+                    at=user_place(),
+                    hint="add tile.offset(k) to the descriptor of the whole tile",
+                )
+            if isinstance(row, int):
+                operand.offset(0, row)  # refuses rows that it does not have
+            start = start + row * 128
+        return operand.descriptor(start)
 
     def _operand(self, tile: str) -> WgmmaTile:
         if tile not in self.operands:
@@ -290,3 +311,23 @@ class TmaRing:
             tcgen05.commit(mbar)
         else:
             tcgen05.commit(mbar, cta_group=2, multicast_mask=reg.scalar(b16, 0b11))
+
+
+def _check_offsets(sizes: Mapping[str, int], operands: Mapping[str, WgmmaTile]) -> None:
+    """Refuse tiles that TMA or a descriptor could not address in every stage."""
+    align, start = (1024 if operands else 128), 0
+    for name, size in sizes.items():
+        if start % (1024 if name in operands else 128) or size % 16:
+            raise ShapeError(
+                f"TmaRing: tile {name!r} of {size} bytes begins at byte {start} of a stage",
+                at=user_place(),
+                hint="TMA writes to multiples of 128 bytes, with a swizzle of 1024: put WgmmaTiles first, and round sizes up",
+            )
+        start += size
+    if start % align:
+        raise ShapeError(
+            f"TmaRing: a stage of {start} bytes, {', '.join(f'{name} {size}' for name, size in sizes.items())}; expected a "
+            f"multiple of {align}, so that the tiles of every stage are aligned",
+            at=user_place(),
+            hint=f"add {align - start % align} bytes to the last tile",
+        )

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING
 from pyptx import reg
 from pyptx._loc import user_place
 from pyptx.elements import Elements
-from pyptx.errors import OperandError, ShapeError
+from pyptx.errors import OperandError, ShapeError, TraceError
 from pyptx.ptx import cp
 from pyptx.ptx.mbarrier import DynamicSlot
 from pyptx.reg import NegPred, Reg
+from pyptx.specs import Layout
 from pyptx.tensor import TensorSpec
 from pyptx.tracing.trace import emit
 
 if TYPE_CHECKING:
     from pyptx.lib.tma_ring import TmaRing
+    from pyptx.lib.wgmma_tile import WgmmaTile
 
 __all__ = ["Stage"]
 
@@ -89,12 +91,22 @@ class Stage:
                 need the tile copies a part of it for all: `share=(ptx.cluster_ctarank, 2), multicast_mask=3`.
             multicast_mask, cache_hint, pred: as for `ptx.cp.async_bulk.tensor_2d`.
         Raises:
-            ShapeError: the tile is not divisible into the boxes.
+            ShapeError: the tile is not divisible into the boxes, or the boxes of the array are not those of the tile.
+            OperandError: the array has no `tma_box`, or another type or layout than a `WgmmaTile` needs.
+            TraceError: a copy to several CTAs into a ring that is not made for a cluster.
             UnknownNameError: no such tile.
         """
         self.ring.offset(tile)
         _check_source(source, coord)
         operand = self.ring.operands.get(tile)
+        if operand is not None:
+            _check_operand(source, tile, operand)
+        if multicast_mask is not None and self.ring.cluster == 1:
+            raise TraceError(
+                "multicast_mask writes to the stages of other CTAs, and the ring does not wait until their readers release them",
+                at=user_place(),
+                hint="lib.TmaRing(..., cluster=2), with the number of CTAs",
+            )
         boxes = boxes if boxes is not None else operand.boxes if operand is not None else 1
         columns = columns if columns is not None else operand.box_columns if operand is not None else 0
         part, parts = (0, 1) if share is None else (reg.readable(share[0]), share[1])
@@ -130,6 +142,13 @@ def _check_source(source: object, coord: Sequence[int | Reg]) -> None:
             at=user_place(),
             hint="pass the kernel's array",
         )
+    if isinstance(source, TensorSpec) and not source.has_tensor_map:
+        raise OperandError(
+            f"TMA copies boxes of {source.name}, and its Tile has no tma_box",
+            at=user_place(),
+            hint="Tile(..., Layout.TMA_128B, tma_box=(rows, columns), tma_whole=True); of a lib.WgmmaTile they are (tile.rows, "
+            "tile.box_columns)",
+        )
     box = source.tma_box if isinstance(source, TensorSpec) else None  # None too for a tensor map of another shape
     rank = None if box is None else len(box)
     if not isinstance(coord, Sequence) or rank not in (None, len(coord)):
@@ -137,6 +156,31 @@ def _check_source(source: object, coord: Sequence[int | Reg]) -> None:
             f"coordinates {coord!r} of {getattr(source, 'name', source)}; expected a tuple of "
             + ("one for each dimension" if rank is None else f"{rank}, one for each dimension, innermost first"),
             at=user_place(),
+        )
+
+
+def _check_operand(source: object, name: str, tile: WgmmaTile) -> None:
+    """Refuse an array whose tensor map writes other boxes than a matrix descriptor of the tile reads."""
+    if not isinstance(source, TensorSpec) or source.tma_box is None or source.dtype is None:
+        return
+    fix = f"Tile(..., {tile.dtype}, Layout.TMA_128B, tma_box=({tile.rows}, {tile.box_columns}), tma_whole=True)"
+    if source.dtype != tile.dtype:
+        raise OperandError(
+            f"{source.name} has elements of {source.dtype}, tile {name!r} of {tile.dtype}", at=user_place(), hint=fix
+        )
+    if source.layout is not Layout.TMA_128B:
+        raise OperandError(
+            f"{source.name} has layout {source.layout}, and the descriptors of tile {name!r} have a swizzle of 128 bytes",
+            at=user_place(),
+            hint=fix,
+        )
+    *rows, columns = source.tma_box
+    if columns != tile.box_columns or tile.rows != prod(rows):
+        raise ShapeError(
+            f"the boxes of {source.name} are {source.tma_box}, and those of tile {name!r}, {tile!r}, ({tile.rows}, "
+            f"{tile.box_columns})",
+            at=user_place(),
+            hint=fix,
         )
 
 

@@ -11,6 +11,7 @@ from pyptx.lib._arguments import thread
 from pyptx.lib._swizzled_rows import fill_pairs, pairs_place
 from pyptx.lib.boxed_fragment import BoxedFragment
 from pyptx.reg import Reg, RegArray
+from pyptx.tracing.trace import get_ctx
 from pyptx.types import PtxType, f32
 
 __all__ = ["WgmmaFragment"]
@@ -37,7 +38,7 @@ class WgmmaFragment(BoxedFragment):
         sums: the registers, the operand `d` of `ptx.wgmma.mma_async`.
         row, column: coordinates of the first element of the thread in the tile, u32 registers.
     Raises:
-        ShapeError: n is not such a number.
+        ShapeError: n is not such a number, or a kernel with CTAs of fewer threads.
     Source: PTX ISA, "Register Fragments for wgmma.mma_async", matrix D.
     """
 
@@ -46,10 +47,12 @@ class WgmmaFragment(BoxedFragment):
     row: Reg
     column: Reg
     warp_rows: int = 16
+    tile_rows: int | None = 64
 
     def __init__(self, n: int, tid: Reg, dtype: PtxType = f32):
         if not isinstance(n, int) or n % 8 or not 8 <= n <= 256:
             raise ShapeError(f"WgmmaFragment: n={n!r}; expected a multiple of 8 from 8 to 256", at=user_place())
+        get_ctx().need_threads(128, "a fragment of wgmma is spread over", "@kernel(block=128)")
         self.sums = reg.wgmma_frag(m=64, n=n, dtype=dtype)
         self.tid = tid = thread(tid)
         self.row = ((tid >> 5) & 3) * 16 + ((tid >> 2) & 7)

@@ -6,6 +6,7 @@ from pyptx._loc import user_place
 from pyptx.errors import ShapeError
 from pyptx.lib._arguments import type_of
 from pyptx.ptx import tcgen05, wgmma
+from pyptx.ptx._wgmma_descriptors import TileDescriptor
 from pyptx.reg import Reg
 from pyptx.types import PtxType
 
@@ -76,9 +77,10 @@ class WgmmaTile:
         The address may be that of a row: `start + row * 128`, with a multiple of 8 as the row, for major "K".
         """
         leading = 16 if self.major == "K" else self.rows * _LINE  # K: ignored; MN: from a box to the next
-        return wgmma.make_descriptor(
+        found = wgmma.make_descriptor(
             start, leading_byte_offset=leading, stride_byte_offset=_ATOM, swizzle=wgmma.SWIZZLE_128B
         )
+        return TileDescriptor(found.name, found.dtype, self)
 
     def tensor_descriptor(self, start: Reg) -> Reg:
         """Emit the matrix descriptor of the tile for tcgen05 at a shared address (u32); return it in a b64 register."""

@@ -7,6 +7,7 @@ Source: PTX ISA, "Matrix Descriptor Format" of wgmma.
 from __future__ import annotations
 
 import warnings
+from typing import Any, Protocol
 
 from pyptx import reg
 from pyptx._loc import user_place
@@ -18,9 +19,51 @@ from pyptx.tracing.trace import emit
 from pyptx.types import PtxType, b32, u32, u64
 from pyptx.wgmma_layout import Major, pick_gmma_layout
 
-__all__ = ["ADDRESS_MASK", "MASKED_DESC_B128", "auto_descriptor", "field", "make_descriptor", "masked_descriptor"]
+__all__ = [
+    "ADDRESS_MASK",
+    "MASKED_DESC_B128",
+    "OperandTile",
+    "TileDescriptor",
+    "auto_descriptor",
+    "field",
+    "make_descriptor",
+    "masked_descriptor",
+]
 
 MASKED_DESC_B128 = 0x4000004000010000  # 128-byte swizzle, stride 1024, leading 16
+
+
+class OperandTile(Protocol):
+    """A tile that a matrix descriptor describes.
+
+    Attributes:
+        rows, columns: sizes in elements; columns are contiguous.
+        dtype: type of the elements.
+        major: "K" if the columns are along K, else "MN".
+    """
+
+    rows: int
+    columns: int
+    dtype: PtxType
+    major: str
+
+
+class TileDescriptor(Reg):
+    """A matrix descriptor in a register that knows its tile, also after additions, so that a product can be checked against it."""
+
+    __slots__ = ("tile",)
+
+    tile: OperandTile | None
+
+    def __init__(self, name: str, dtype: PtxType, tile: OperandTile | None = None):
+        super().__init__(name, dtype)
+        self.tile = tile
+
+    def __add__(self, other: Any) -> TileDescriptor:
+        total = Reg(self.name, self.dtype) + other
+        return TileDescriptor(total.name, total.dtype, self.tile)
+
+
 ADDRESS_MASK = 0x3FFF0  # bits of a shared address that a descriptor holds
 
 

@@ -9,6 +9,7 @@ from pyptx._loc import user_place
 from pyptx.errors import OperandError, ShapeError, TraceError
 from pyptx.ir.nodes import Label, LabelOperand, PragmaDirective
 from pyptx.ptx._blocks import block, loop_of
+from pyptx.ptx._carried_values import LoopVariables
 from pyptx.reg import NegPred, Reg
 from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import pred as pred_type
@@ -137,7 +138,8 @@ def range_(start: int | Reg, stop: int | Reg, step: int | Reg = 1) -> Iterator[R
         The loop counter, an s32 register.
     Raises:
         ShapeError: the step is 0.
-        TraceError: the body was left by Python's `break`, which cannot depend on a register.
+        TraceError: the body was left by Python's `break`, which cannot depend on a register; or it binds a variable that the next
+            iteration would read, as in `total = total + value`: the body is traced once.
     """
     if isinstance(step, int) and step == 0:
         raise ShapeError("ptx.range_ with step 0 never terminates", at=user_place())
@@ -152,7 +154,7 @@ def range_(start: int | Reg, stop: int | Reg, step: int | Reg = 1) -> Iterator[R
     descending = isinstance(step, int) and step < 0
     emit("setp", f"{'le' if descending else 'ge'}.s32", done, counter, stop)
     emit("bra", "", LabelOperand(end), pred=done)
-    place = user_place()
+    place, first, variables = user_place(), len(ctx.statements), LoopVariables()
     try:
         with ctx.region():
             yield counter
@@ -163,6 +165,7 @@ def range_(start: int | Reg, stop: int | Reg, step: int | Reg = 1) -> Iterator[R
             "branch out with ptx.bra(label, pred=condition), or use ptx.loop(label, pred=...)",
         )
         raise
+    variables.check(ctx.statements[first:])
     emit("add", "s32", counter, counter, step)
     emit("bra", "", LabelOperand(head))
     ctx.place_label(end)

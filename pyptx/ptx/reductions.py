@@ -15,7 +15,7 @@ from pyptx.ptx.position import tid
 from pyptx.reg import Reg
 from pyptx.tracing.operand import half_bits
 from pyptx.tracing.operators import arithmetic, spelling
-from pyptx.tracing.trace import emit
+from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import PtxType, b32, pred, u32
 
 __all__ = ["block_reduce", "unroll", "warp_reduce", "warp_scan"]
@@ -108,6 +108,9 @@ def block_reduce(x: Reg, op: str = "add", *, threads: int, once: bool = False) -
     """
     if not isinstance(threads, int) or threads % 32 or not 32 <= threads <= 1024:
         raise ShapeError(f"threads={threads!r}; expected a multiple of 32 from 32 to 1024", at=user_place())
+    get_ctx().need_threads(
+        threads, "block_reduce is over", "pass the threads of a CTA, @kernel(block=...)", exactly=True
+    )
     total, warps = warp_reduce(x, op), threads // 32
     if warps == 1:
         return total

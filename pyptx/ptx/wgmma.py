@@ -12,7 +12,14 @@ from pyptx._loc import user_place
 from pyptx.errors import OperandError, ShapeError
 from pyptx.ir.nodes import VectorOperand
 from pyptx.ptx._checked import check_option, emit_checked, refuse, type_name
-from pyptx.ptx._wgmma_descriptors import MASKED_DESC_B128, auto_descriptor, make_descriptor, masked_descriptor
+from pyptx.ptx._wgmma_descriptors import (
+    MASKED_DESC_B128,
+    OperandTile,
+    TileDescriptor,
+    auto_descriptor,
+    make_descriptor,
+    masked_descriptor,
+)
 from pyptx.reg import NegPred, Reg, RegArray
 from pyptx.smem import SharedAlloc, SharedSlice
 from pyptx.tracing.trace import emit
@@ -98,6 +105,12 @@ def mma_async(
     fragment = isinstance(a, RegArray | list | tuple | VectorOperand)
     operand_a = _vector(a) if fragment else _descriptor(a, a_k_offset, "a", trans_a, m)
     operand_b = _descriptor(b, b_k_offset, "b", trans_b, n)
+    for found, what, dtype, transposed, extent in (
+        (operand_a, "a", dtype_a, trans_a, m),
+        (operand_b, "b", dtype_b, trans_b, n),
+    ):
+        if isinstance(found, TileDescriptor) and found.tile is not None:
+            _check_tile(found.tile, what, dtype, transposed, extent)
     operands = [_vector(d), operand_a, operand_b, _accumulate(scale_d)]
     for value, what in ((scale_a, "scale_a"), (scale_b, "scale_b")):
         check_option(value, (1, -1), what)
@@ -143,6 +156,23 @@ def _descriptor(value: object, byte_offset: int, what: str, transposed: int, row
         stride_byte_offset=layout.stride_byte_offset,
         swizzle=layout.swizzle_code,
         addr_byte_offset=byte_offset,
+    )
+
+
+def _check_tile(tile: OperandTile, what: str, dtype: PtxType, transposed: int, extent: int) -> None:
+    """Refuse a product that reads the tile of a descriptor as another type, transposed, or beyond its rows."""
+    along = tile.major == "MN"
+    has = tile.columns if along else tile.rows
+    if type_name(dtype) != type_name(tile.dtype):
+        problem, fix = f"dtype_{what}={type_name(dtype)}", f"dtype_{what}={type_name(tile.dtype)}"
+    elif bool(transposed) != along:
+        problem, fix = f"trans_{what}={int(transposed)}", f"trans_{what}={int(along)}"
+    elif extent > has:
+        problem, fix = f"{'m' if what == 'a' else 'n'}={extent} in shape", f"at most {has}"
+    else:
+        return
+    raise OperandError(
+        f"operand {what} is the descriptor of {tile!r}, and {problem}", at=user_place(), hint=f"pass {fix}"
     )
 
 

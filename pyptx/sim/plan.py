@@ -22,7 +22,6 @@ CTA_QUANTUM = 1 << 20  # warp instructions in a turn of a CTA
 POLLING_QUANTUM = 8192  # the same if CTAs may wait for each other
 RESIDENT = 1024  # maximum number of CTAs that run concurrently
 RESIDENT_BYTES = 512 << 20
-MAX_SHARED = 232448  # bytes a CTA can have on the largest device
 MAX_CLUSTER = 16  # CTAs
 UNLIMITED = (1 << 63) - 1  # maximum number of steps of a launch without a limit
 
@@ -110,8 +109,7 @@ class Plan:
         symbols = program.symbols
         static = symbols.shared_bytes
         target = targets.parse(program.module.target.targets[0])
-        # without a suffix it runs on later GPUs, too
-        limit = target.limits.smem_per_cta if target.suffix else MAX_SHARED
+        limit = target.shared_memory_limit
         if dynamic_bytes < 0 or static + dynamic_bytes > limit:
             whose = f" of {target}" if target.suffix else ""
             raise ArgumentValueError(

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from pyptx._loc import SourceLocation, boundary, raised_at, user_place
-from pyptx.errors import OperandError, PtxError, TraceError
+from pyptx.errors import OperandError, PtxError, ShapeError, TraceError
 from pyptx.ir.nodes import (
     Block,
     CompoundExpr,
@@ -69,6 +69,8 @@ class TraceContext:
         raw_param_types: parameter name -> type string of `raw_params`.
         debug: emit `ptx.printf` and `ptx.check_`.
         maps_by_value: tensor maps are parameters by value, not pointers.
+        shared_limit: bytes of shared memory that a CTA has on the GPUs of the target; None for no limit.
+        threads: threads of a CTA, as declared; None if it is not known.
     """
 
     raw_param_types: dict[str, str]
@@ -87,6 +89,8 @@ class TraceContext:
         raw_param_types: dict[str, str] | None = None,
         debug: bool = True,
         maps_by_value: bool = False,
+        shared_limit: int | None = None,
+        threads: int | None = None,
     ):
         self.ptx_version = ptx_version
         self.force_dynamic_smem = force_dynamic_smem
@@ -94,6 +98,8 @@ class TraceContext:
         self.extern_smem_name = extern_smem_name
         self.raw_param_types = raw_param_types or {}
         self.debug, self.maps_by_value = debug, maps_by_value
+        self.shared_limit, self.threads = shared_limit, threads
+        self._allocations: list[tuple[int, SourceLocation]] = []  # bytes of shared memory, and where
         self.externs: dict[str, str] = {}  # name -> declaration of an external function that the body calls
         self.statements: list[Statement] = []  # those of the innermost open scope
         self.prologue: list[Statement] = []  # emitted before the body
@@ -131,6 +137,20 @@ class TraceContext:
         """
         if not self._region and (self.cluster_needed is None or self.cluster_needed[0] < ctas):
             self.cluster_needed = ctas, user_place()
+
+    def need_threads(self, count: int, what: str, hint: str, *, exactly: bool = False) -> None:
+        """Require CTAs of at least `count` threads, where their number is declared.
+
+        Args:
+            what: for the message: "lib.copy divides a tile over".
+            exactly: more threads are refused, too.
+        Raises:
+            ShapeError: the kernel is declared with other CTAs.
+        """
+        if self.threads is not None and (self.threads < count or (exactly and self.threads != count)):
+            raise ShapeError(
+                f"{what} {count} threads; the CTAs of this kernel have {self.threads}", at=user_place(), hint=hint
+            )
 
     # names ----------------------------------------------------------------------------------------------------------
 
@@ -220,15 +240,33 @@ class TraceContext:
     # shared memory --------------------------------------------------------------------------------------------------
 
     def allocate_shared(self, size_bytes: int, align: int) -> int:
-        """Reserve shared memory; return its byte offset from the start of all allocations."""
+        """Reserve shared memory; return its byte offset from the start of all allocations.
+
+        Raises:
+            ShapeError: all allocations together exceed the shared memory of a CTA.
+        """
         start = -(-self.dyn_smem_offset // align) * align
         self.dyn_smem_offset = start + size_bytes
+        self._allocations.append((size_bytes, user_place()))
+        if self.shared_limit is not None and self.dyn_smem_offset > self.shared_limit:
+            raise self._no_room(self.shared_limit)
         self.dyn_smem_align = max(self.dyn_smem_align, align)
         if self.force_dynamic_smem:
             self.uses_dynamic_smem = True
         if self.static_smem_limit is not None and self.dyn_smem_offset > self.static_smem_limit:
             raise StaticLimitExceeded
         return start
+
+    def _no_room(self, limit: int) -> ShapeError:
+        sizes: dict[str, int] = {}  # of the allocations of a line
+        for size, place in self._allocations:
+            sizes[str(place)] = sizes.get(str(place), 0) + size
+        listed = "".join(f"\n{size:>9,} bytes allocated at {place}" for place, size in sizes.items())
+        return ShapeError(
+            f"{self.dyn_smem_offset:,} bytes of shared memory, with alignment; a CTA has at most {limit:,}{listed}",
+            at=user_place(),
+            hint="use fewer stages or smaller tiles",
+        )
 
     # statements -----------------------------------------------------------------------------------------------------
 

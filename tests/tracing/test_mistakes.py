@@ -63,7 +63,7 @@ MISTAKES = {
     "a rank": (lambda x, v, y: smem.alloc(f32, (8, 8)).at_rank(1.5), "not 1.5", ""),
     "if without with": (lambda x, v, y: (ptx.if_(ptx.tid.x < 3), v[0]), "without `with` has no effect", "indented"),
     "tile shapes": (lambda x, v, y: lib.TmaRing(2, {"a": (64, 32)}, readers=1), "a is (64, 32)", "lib.WgmmaTile"),
-    "a ring": (lambda x, v, y: lib.TmaRing(2, {"a": 64}, readers=1).acquire(), "is not set up", "ring.set_up(tid)"),
+    "a ring": (lambda x, v, y: lib.TmaRing(2, {"a": 128}, readers=1).acquire(), "is not set up", "ring.set_up(tid)"),
     "a consumer": (lambda x, v, y: lib.roles(consumers=1).consumer(), "has no producer before it", "roles.producer()"),
     "a function of values": (
         lambda x, v, y: lib.WgmmaFragment(32, reg.from_(ptx.tid.x, u32)).apply(ptx.tanh),

@@ -38,7 +38,8 @@ def explain(kind: str, address: int, extra: int) -> tuple[str, str | None] | Non
         case "mbarrier_underflow":
             return (
                 f"makes more arrivals than expected at the mbarrier at {place} ({mbarrier_text(extra)})",
-                "check that the count of mbarrier.init is the number of arrivals per phase",
+                "check that the count of mbarrier.init is the number of arrivals per phase; if one thread is to arrive, "
+                "let only one, as in `with ptx.if_(tid == 0):`",
             )
         case "tx_range":
             extra -= 1 << 64 if extra >> 63 else 0
