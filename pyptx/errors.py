@@ -29,6 +29,7 @@ __all__ = [
     "PtxValidationError",
     "RemoteError",
     "ShapeError",
+    "SharedMemoryError",
     "SimulationError",
     "TableError",
     "ToolError",
@@ -133,6 +134,10 @@ class InputError(PtxError, ValueError):
 
 class ShapeError(PtxError, ValueError):
     """A shape, a count, or an extent is out of range."""
+
+
+class SharedMemoryError(ShapeError):
+    """A kernel allocates more shared memory than a CTA has."""
 
 
 class UnknownAttributeError(PtxError, AttributeError):

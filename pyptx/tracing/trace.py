@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from pyptx._loc import SourceLocation, boundary, raised_at, user_place
-from pyptx.errors import OperandError, PtxError, ShapeError, TraceError
+from pyptx.errors import OperandError, PtxError, ShapeError, SharedMemoryError, TraceError
 from pyptx.ir.nodes import (
     Block,
     CompoundExpr,
@@ -243,7 +243,7 @@ class TraceContext:
         """Reserve shared memory; return its byte offset from the start of all allocations.
 
         Raises:
-            ShapeError: all allocations together exceed the shared memory of a CTA.
+            SharedMemoryError: all allocations together exceed the shared memory of a CTA.
         """
         start = -(-self.dyn_smem_offset // align) * align
         self.dyn_smem_offset = start + size_bytes
@@ -257,12 +257,12 @@ class TraceContext:
             raise StaticLimitExceeded
         return start
 
-    def _no_room(self, limit: int) -> ShapeError:
+    def _no_room(self, limit: int) -> SharedMemoryError:
         sizes: dict[str, int] = {}  # of the allocations of a line
         for size, place in self._allocations:
             sizes[str(place)] = sizes.get(str(place), 0) + size
         listed = "".join(f"\n{size:>9,} bytes allocated at {place}" for place, size in sizes.items())
-        return ShapeError(
+        return SharedMemoryError(
             f"{self.dyn_smem_offset:,} bytes of shared memory, with alignment; a CTA has at most {limit:,}{listed}",
             at=user_place(),
             hint="use fewer stages or smaller tiles",

@@ -12,7 +12,7 @@ from typing import Any
 
 from pyptx.analysis.occupancy import Occupancy, occupancy
 from pyptx.assembly import Assembly
-from pyptx.errors import CompileError, LaunchError, MissingToolError, PtxError, ShapeError, ToolError
+from pyptx.errors import CompileError, LaunchError, MissingToolError, PtxError, ShapeError, SharedMemoryError, ToolError
 from pyptx.toolchain import Resources
 from pyptx.toolchain.elf import sections
 from pyptx.tune.problem import ConfigLaunch, Problem
@@ -117,6 +117,8 @@ def code_hash(cubin: bytes) -> str:
 def _launch(problem: Problem, config: Mapping[str, Any]) -> ConfigLaunch:
     try:
         return problem.launch(config, empty=True)
+    except SharedMemoryError as error:
+        raise InfeasibleError("shared memory", error.message.partition("\n")[0]) from error
     except (LaunchError, ShapeError) as error:
         raise InfeasibleError("launch", _location(error, problem) + error.message) from error
     except PtxError as error:

@@ -38,7 +38,7 @@ def test_every_fault_is_told_with_its_reason_and_the_rest_finishes():
     assert found["address"].reason.startswith("kernels.py:")
     assert found["wrong"].reason == "255 of 256 values are wrong; the first is [1]: 3, expected 2"
     assert "uses too much shared data" in found["ptxas"].reason
-    assert "401024 B a block" in found["shared"].reason
+    assert "400,000 bytes of shared memory" in found["shared"].reason
     assert found["python"].reason == "PER=1 does not suit this kernel"
     assert study.best is found["none"]
     assert study.best.checked and study.best.kind == "modeled" and study.best.seconds > 0
