@@ -103,7 +103,8 @@ def check(
             RuntimeWarning,
             stacklevel=4,
         )
-    outcomes = run_schedules(runner, wanted, watched, threads)
+    runs = run_schedules(runner, wanted, watched, threads)
+    outcomes = runs.outcomes
     locations = Locations(program, lambda: ptx_lines(specialization))
     access_findings = sanitizer_findings(
         program,
@@ -122,7 +123,9 @@ def check(
         *_tmem_loads(program, locations),
     ]
     if watched and not is_endless(outcomes[wanted[0]]):
-        findings += uninitialized_register_findings(runner, wanted[0], outcomes[wanted[0]], locations)
+        findings += uninitialized_register_findings(
+            runner, wanted[0], outcomes[wanted[0]], locations, runs.tried_patterns
+        )
     if (counters := next((o.counters for o in outcomes.values() if o.counters is not None), None)) is not None:
         findings += performance_notes(runner, counters, locations)
     findings = mark_ignored(findings, reasons)

@@ -1,4 +1,4 @@
-"""Kernels that behave the same in every schedule unless they have a race, so that one watched run stands for all."""
+"""Kernels whose runs are equal if their threads synchronized alike, so that one watched run stands for others."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ from pyptx import sim
 from pyptx.sim import actions
 from pyptx.sim.abi import ORDERINGS
 from pyptx.sim.actions import Action
+from pyptx.sim.program.per_program import per_program
 from pyptx.sim.sanitizer import access_flags
 
-__all__ = ["is_deterministic_without_races"]
+__all__ = ["is_decided_by_synchronization"]
 
 _SAFE = (
     actions.AsyncGroup,
     actions.Branch,
     actions.Call,
+    actions.ClusterArrive,
+    actions.ClusterWait,
     actions.Compute,
     actions.CpAsync,
+    actions.CpAsyncArrive,
+    actions.CtaBarrier,
     actions.Elect,
     actions.Exit,
     actions.Fetch,
@@ -26,6 +31,12 @@ _SAFE = (
     actions.LoadFragment,
     actions.LoadMatrix,
     actions.Match,
+    actions.MbarrierArrive,
+    actions.MbarrierInit,
+    actions.MbarrierInval,
+    actions.MbarrierLayout,
+    actions.MbarrierTest,
+    actions.MbarrierWait,
     actions.Mma,
     actions.Move,
     actions.MoveMatrix,
@@ -33,35 +44,54 @@ _SAFE = (
     actions.Query,
     actions.Redux,
     actions.Return,
+    actions.SetMaxRegisters,
     actions.Shuffle,
+    actions.StBulk,
     actions.Store,
     actions.StoreFragment,
     actions.StoreMatrix,
+    actions.Tcgen05Commit,
+    actions.Tcgen05Mma,
+    actions.TensormapCopy,
+    actions.TensormapFence,
+    actions.TensormapReplace,
+    actions.TmemAlloc,
+    actions.TmemCopy,
+    actions.TmemFree,
+    actions.TmemLoad,
+    actions.TmemRelinquish,
+    actions.TmemShift,
+    actions.TmemStore,
+    actions.TmemWait,
     actions.Trap,
     actions.Vote,
     actions.WarpBarrier,
+    actions.Wgmma,
+    actions.WgmmaGroup,
 )
 
 
-def is_deterministic_without_races(program: sim.Program) -> bool:
-    """Return True if all runs on the same arrays are equal once one of them has no race.
+@per_program
+def is_decided_by_synchronization(program: sim.Program) -> bool:
+    """Return True if two runs on the same arrays are equal once their threads synchronized alike and one has no race.
 
-    That holds if threads synchronize only where the schedule cannot choose who meets whom: at barriers of the whole CTA, in
-    warp instructions with a membermask, and when they wait for groups of their own copies. Then accesses that do not
-    race read the same values in every schedule, so each thread executes the same instructions, and accesses and their
-    order are the same. It does not hold with atomics, ordered and volatile accesses, mbarriers, barriers of some threads,
-    clocks, activemask, and calls of the host.
+    Threads then synchronize only where the simulator records who meets whom (`synchronizations` of `sim.launch`): at
+    barriers, and in phases of mbarriers. If two runs agree in this, each thread reads the same values in both, unless
+    accesses race, so it executes the same instructions, and accesses are ordered by the same synchronization: what the
+    sanitizer finds in one it finds in the other. It does not hold with atomics and reductions, ordered and volatile
+    accesses, clocks, activemask, work that CTAs take from each other, and calls of the host.
 
     Source: S. V. Adve and M. D. Hill, "Weak Ordering - A New Definition", ISCA 1990; for kernels with barriers, A. Betts et
     al., "GPUVerify: A Verifier for GPU Kernels", OOPSLA 2012.
     """
     orderings = access_flags(program) & 15
-    return not orderings.any() and all(map(_is_safe, program.kinds))
+    accesses = (k for k, kind in enumerate(program.kinds) if isinstance(kind, actions.Load | actions.Store))
+    return not any(orderings[k] for k in accesses) and all(map(_is_safe, program.kinds))
 
 
 def _is_safe(action: Action) -> bool:
-    if isinstance(action, actions.CtaBarrier):
-        return action.mode != "arrive" and action.count is None
+    if isinstance(action, actions.AsyncStore | actions.BulkCopy | actions.TensorCopy):
+        return action.reduction is None
     return isinstance(action, _SAFE)
 
 

@@ -38,12 +38,17 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """The outcome of a run: arrays by parameter, counters or the error that ended it, findings of the sanitizer."""
+    """The outcome of a run: arrays by parameter, counters or the error that ended it, findings of the sanitizer.
+
+    Attributes:
+        synchronization: a hash of how the threads synchronized, as `synchronizations` of `sim.launch`.
+    """
 
     arrays: Mapping[str, np.ndarray]
     counters: Counters | None = None
     error: SimulationError | None = None
     access_findings: tuple[AccessFinding, ...] = ()
+    synchronization: int = 0
 
     def sharing(self, first: Outcome) -> Outcome:
         """Return the outcome with the arrays of an earlier one, whose memory they then share, if both are equal."""
@@ -103,6 +108,7 @@ class Runner:
         arguments = zip(names, (*args, *reachable), strict=True)
         arrays = {name: array for name, arg in arguments if isinstance(array := _array_behind(arg), np.ndarray)}
         found: list[AccessFinding] | None = [] if sanitize else None
+        synchronizations = np.zeros(1, np.uint64)
         settings = {**self.settings, "reachable": reachable}
         if max_steps is not None:
             settings["max_steps"] = max_steps
@@ -119,6 +125,7 @@ class Runner:
                 land_eagerly=land_eagerly,
                 findings=found,
                 uninitialized=[arrays[name] for name in self.results if name in arrays],
+                synchronizations=synchronizations,
                 initial_registers=initial_registers or {},
                 initial_register_threads=initial_register_threads,
                 keep_variables=True,
@@ -129,7 +136,9 @@ class Runner:
             if error.kind is None:  # the program cannot be simulated
                 raise
             return Outcome(arrays, error=error, access_findings=tuple(found or ()))
-        return Outcome(arrays, result.counters, access_findings=result.findings)
+        return Outcome(
+            arrays, result.counters, access_findings=result.findings, synchronization=int(synchronizations[0])
+        )
 
 
 def copy_launch(args: Sequence[Any], settings: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:

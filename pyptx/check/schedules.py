@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
 
-from pyptx.check.determinism import is_deterministic_without_races
+from pyptx.check.determinism import is_decided_by_synchronization
 from pyptx.check.runner import Outcome, Runner, Schedule
+from pyptx.check.uninitialized_registers import PATTERNS, step_limit
 from pyptx.sim.core.parallel import cores
 from pyptx.sim.progress import Progress
 
-__all__ = ["is_endless", "run_schedules"]
+__all__ = ["Runs", "is_endless", "run_schedules"]
 
 MAX_STEPS_AFTER_ENDLESS = 1 << 26  # of runs that start after an endless one
 MOST_BYTES = 1 << 26  # of arrays that several runs may copy at the same time
@@ -23,14 +26,21 @@ def is_endless(outcome: Outcome) -> bool:
     return outcome.error is not None and outcome.error.kind == "steps"
 
 
-def run_schedules(
-    runner: Runner, wanted: Sequence[Schedule], watched: bool, threads: int | None = None
-) -> dict[Schedule, Outcome]:
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The outcomes by schedule, and initial bits of uninitialized registers known to have no effect on them."""
+
+    outcomes: Mapping[Schedule, Outcome]
+    tried_patterns: Sequence[int] = ()
+
+
+def run_schedules(runner: Runner, wanted: Sequence[Schedule], watched: bool, threads: int | None = None) -> Runs:
     """Run a launch in each schedule and return the outcomes in that order; they do not depend on `threads`.
 
     Args:
-        watched: the sanitizer watches every access. Where the first run proves that no schedule has another race, it does
-            not watch the others, whose arrays are compared with those of the first.
+        watched: the sanitizer watches every access. Where the first run shows no race and the kernel allows it, the others
+            are not watched but compared with the first: arrays and synchronization. They then also start uninitialized
+            registers with other bits.
         threads: runs at a time; None: one per core where the C core runs them, but one for large arrays and for a kernel
             that prints.
     """
@@ -39,18 +49,23 @@ def run_schedules(
         threads = cores() if together else 1
     progress = Progress(runner.program.entry.name)
     try:
-        if not (watched and len(wanted) > 1 and is_deterministic_without_races(runner.program)):
-            return _run(runner, wanted, watched, threads, progress)
+        if not (watched and len(wanted) > 1 and is_decided_by_synchronization(runner.program)):
+            return Runs(_run(runner, wanted, watched, threads, progress))
         progress.say(f"schedule 1 of {len(wanted)}, {wanted[0]}")
-        done = {wanted[0]: runner.run(wanted[0], sanitize=True)}
-        first = done[wanted[0]]
+        first = runner.run(wanted[0], sanitize=True)
+        done = {wanted[0]: first}
         if first.error is None and not first.access_findings:
-            others = _run(runner, wanted[1:], False, threads, progress, first)
-            if all(other.arrays is first.arrays for other in others.values()):
-                return done | others
-        return done | _run(runner, wanted[1:], True, threads, progress, first)
+            patterns = dict(zip(wanted[1:], PATTERNS, strict=False)) if runner.program.undefined else {}
+            others = _run(runner, wanted[1:], False, threads, progress, first, patterns)
+            if all(_is_equal(other, first) for other in others.values()):
+                return Runs(done | others, tuple(patterns.values()))
+        return Runs(done | _run(runner, wanted[1:], True, threads, progress, first))
     finally:
         progress.end()
+
+
+def _is_equal(outcome: Outcome, first: Outcome) -> bool:
+    return outcome.arrays is first.arrays and outcome.synchronization == first.synchronization
 
 
 def _run(
@@ -60,32 +75,52 @@ def _run(
     threads: int,
     progress: Progress,
     first: Outcome | None = None,
+    patterns: Mapping[Schedule, int] | None = None,
 ) -> dict[Schedule, Outcome]:
-    """Run the schedules; `first` is the outcome of one before them. Outcomes with equal arrays share them."""
+    """Run the schedules; `first` is the outcome of one before them. Outcomes with equal arrays share them.
+
+    Args:
+        patterns: initial bits of uninitialized registers in a schedule, instead of zeros.
+    """
     endless = first is not None and is_endless(first)
     threads = min(threads, len(wanted))
     if threads > 1:
-        return _Concurrent(runner, watched, progress, first).run(wanted, threads)
+        return _Concurrent(runner, watched, progress, first, patterns or {}).run(wanted, threads)
     outcomes: dict[Schedule, Outcome] = {}
     before = 0 if first is None else 1
     for number, schedule in enumerate(wanted, 1 + before):
         progress.say(f"schedule {number} of {len(wanted) + before}, {schedule}")
-        outcome = runner.run(schedule, sanitize=watched, max_steps=_limit(runner, endless))
+        outcome = runner.run(schedule, sanitize=watched, **_settings(runner, schedule, endless, first, patterns or {}))
         outcomes[schedule] = outcome if first is None else outcome.sharing(first)
         first = first or outcome
         endless = endless or is_endless(outcome)
     return outcomes
 
 
-def _limit(runner: Runner, after_endless: bool) -> int | None:
-    return min(runner.settings["max_steps"], MAX_STEPS_AFTER_ENDLESS) if after_endless else None
+def _settings(
+    runner: Runner, schedule: Schedule, after_endless: bool, first: Outcome | None, patterns: Mapping[Schedule, int]
+) -> dict[str, Any]:
+    """Return the limit of steps of a run, and its initial registers."""
+    most = runner.settings["max_steps"]
+    if schedule in patterns and first is not None:
+        registers = dict.fromkeys(runner.program.undefined, patterns[schedule])
+        return {"initial_registers": registers, "max_steps": min(most, step_limit(first))}
+    return {"max_steps": min(most, MAX_STEPS_AFTER_ENDLESS) if after_endless else None}
 
 
 class _Concurrent:
     """Runs that share the cores. An error of one, or an interrupt, stops the others."""
 
-    def __init__(self, runner: Runner, watched: bool, progress: Progress, first: Outcome | None):
+    def __init__(
+        self,
+        runner: Runner,
+        watched: bool,
+        progress: Progress,
+        first: Outcome | None,
+        patterns: Mapping[Schedule, int],
+    ):
         self.runner, self.watched, self.progress, self.first = runner, watched, progress, first
+        self.patterns = patterns
         self.stopped, self.endless = threading.Event(), first is not None and is_endless(first)
         self.before = 0 if first is None else 1
 
@@ -112,8 +147,8 @@ class _Concurrent:
         return dict(zip(wanted, (one.result() for one in runs), strict=True))
 
     def _one(self, schedule: Schedule) -> Outcome:
-        limit = _limit(self.runner, self.endless)
-        outcome = self.runner.run(schedule, sanitize=self.watched, max_steps=limit, progress=self._stop_if_asked)
+        settings = _settings(self.runner, schedule, self.endless, self.first, self.patterns)
+        outcome = self.runner.run(schedule, sanitize=self.watched, progress=self._stop_if_asked, **settings)
         self.endless = self.endless or is_endless(outcome)
         return outcome if self.first is None else outcome.sharing(self.first)
 

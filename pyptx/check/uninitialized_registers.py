@@ -7,7 +7,7 @@ is tested alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -18,11 +18,17 @@ from pyptx.check.runner import Outcome, Runner, Schedule
 from pyptx.sim import Program
 from pyptx.sim.actions.dataflow import sources, targets
 
-__all__ = ["uninitialized_register_findings"]
+__all__ = ["PATTERNS", "step_limit", "uninitialized_register_findings"]
 
 PATTERNS = (0xFFFF_FFFF, 0x7E7E_7E7E)  # NaN, -1 and true everywhere; large, and true in some lanes
 MOST_REGISTERS = 32  # that are tested alone
 MOST_PLACES = 3
+
+
+def step_limit(base: Outcome) -> int:
+    """Return a limit of warp instructions for a run with other initial bits than those of a completed run."""
+    assert base.counters is not None
+    return 8 * base.counters.warp_instructions + 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,7 @@ class _Runs:
     ) -> _Effect | None:
         """Return the effect of other initial bits in the registers of all threads or some; None if there is none."""
         base = self.base
-        limit = None if base.counters is None else 8 * int(base.counters.issues.sum()) + 100_000
+        limit = None if base.counters is None else step_limit(base)
         for pattern in patterns:
             outcome = self.runner.run(
                 self.schedule,
@@ -91,15 +97,17 @@ class _Runs:
 
 
 def uninitialized_register_findings(
-    runner: Runner, schedule: Schedule, base: Outcome, locations: Locations
+    runner: Runner, schedule: Schedule, base: Outcome, locations: Locations, tried: Sequence[int] = ()
 ) -> list[Finding]:
     """Return one finding for each uninitialized register that affects the outcome of a run.
 
     Args:
         base: the outcome in that schedule when registers start as zero.
+        tried: patterns of bits that are known to have no effect.
     """
     runs, registers = _Runs(runner, schedule, base), sorted(runner.program.undefined)
-    if not registers or (together := runs.effect(registers)) is None:
+    patterns = [pattern for pattern in PATTERNS if pattern not in tried]
+    if not registers or (together := runs.effect(registers, patterns=patterns)) is None:
         return []
     alone = ((register, runs.effect([register])) for register in registers[:MOST_REGISTERS])
     found = [(register, effect) for register, effect in alone if effect is not None]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from pyptx.sim import Program
 from pyptx.sim.actions import Action, Call, Reg, Wgmma, WgmmaGroup
 from pyptx.sim.actions.dataflow import sources, targets
+from pyptx.sim.program.per_program import per_program
 
 __all__ = ["RegisterUse", "register_uses"]
 
@@ -62,6 +63,7 @@ def _union(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     return tuple((a[k] if k < len(a) else 0) | (b[k] if k < len(b) else 0) for k in range(n))
 
 
+@per_program
 def register_uses(program: Program) -> tuple[RegisterUse, ...]:
     """Return every invalid use; nothing for programs that call functions, which are not analyzed."""
     if not any(isinstance(kind, Wgmma) for kind in program.kinds):

@@ -6,7 +6,6 @@ Only the C core checks accesses (core/src/sanitizer); the reference engine has n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from pyptx.ir.nodes import Instruction
 from pyptx.sim.abi import ACCESSORS, FENCES, FINDINGS, ORDERINGS, SCOPES, WATCHED_SPACES, Limit
 from pyptx.sim.abi_structures import FindingInfo
 from pyptx.sim.memory.address_space import SHARED_START, Segment
+from pyptx.sim.program.per_program import per_program
 from pyptx.sim.program.program import Program
 
 __all__ = ["AccessFinding", "Access", "access_findings", "access_flags"]
@@ -31,18 +31,14 @@ _ORDERINGS = {
 _MEMBAR_SCOPES = {"cta": "cta", "gl": "gpu", "sys": "sys"}
 _SWIZZLES = {1: "no swizzle", 2: "32B", 4: "64B", 8: "128B", 16: "128B_ATOM_32B"}
 
-_flags: WeakKeyDictionary[Program, np.ndarray] = WeakKeyDictionary()
 
-
+@per_program
 def access_flags(program: Program) -> np.ndarray:
     """Return, for each instruction, ordering | scope << 4 | fence << 8 | sc << 12 | explicit scope << 13 | spaces << 14.
 
     The spaces are those that a fence.proxy.async covers, one bit for each of abi.WATCHED_SPACES.
     """
-    found = _flags.get(program)
-    if found is None:
-        found = _flags[program] = np.array([_word(one) for one in program.instructions] or [0], np.uint32)
-    return found
+    return np.array([_word(one) for one in program.instructions] or [0], np.uint32)
 
 
 def _word(instruction: Instruction) -> int:

@@ -62,6 +62,7 @@ def launch(
     findings: list[AccessFinding] | None = None,
     reachable: Sequence[np.ndarray] = (),
     uninitialized: Collection[np.ndarray] = (),
+    synchronizations: np.ndarray | None = None,
     initial_registers: Mapping[int, int] = MappingProxyType({}),
     initial_register_threads: range | None = None,
     keep_variables: bool = False,
@@ -90,6 +91,8 @@ def launch(
         findings: list that receives the findings of the sanitizer, also when the launch raises.
         reachable: arrays that the kernel reaches only through addresses in memory, which `pyptx.pointer` returned.
         uninitialized: arrays among `args` whose contents are undefined until the kernel writes them (sanitizer).
+        synchronizations: one uint64, to which a hash of how the threads synchronized is added: in which phase of an
+            mbarrier or barrier each arrival counted and each wait ended (core only).
         initial_registers: initial 32-bit word, in each lane, of registers that may be read before they are written, by
             register number (for a predicate: one bit per lane); 0 for all others (core only).
         initial_register_threads: linear thread indices in the grid that `initial_registers` applies to; None is all.
@@ -136,6 +139,7 @@ def launch(
                 threads,
                 findings=findings,
                 uninitialized=uninitialized,
+                synchronizations=synchronizations,
                 progress=progress or shown,
             )
         else:

@@ -70,8 +70,8 @@ class Machine:
         self._context: int | None = None
         self.program, self.plan, self.segments = program, plan, segments
         self.marks = np.zeros(len(program.instructions) + 1, np.uint8)
-        self._events = np.zeros(EVENTS, EVENT)
-        self._trail = np.zeros(TRAIL, _TRAIL_ENTRY)
+        self._events = np.empty(EVENTS, EVENT)  # zeros would touch megabytes
+        self._trail = np.empty(TRAIL, _TRAIL_ENTRY)
         self._debug = abi_structures.Debug(
             marks=address_of(self.marks),
             events=address_of(self._events),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable
-from weakref import WeakKeyDictionary
 
 from pyptx.errors import SimulationError
 from pyptx.sim import abi, abi_structures
@@ -21,6 +20,7 @@ from pyptx.sim.faults import messages as faults
 from pyptx.sim.memory.address_space import Segment
 from pyptx.sim.memory.host_functions import HOST_FUNCTIONS, HostError, heap_among
 from pyptx.sim.plan import Plan
+from pyptx.sim.program.per_program import per_program
 from pyptx.sim.program.program import Program
 from pyptx.sim.sanitizer import AccessFinding, access_findings
 
@@ -31,15 +31,11 @@ SLICE_SECONDS = 0.1  # about, between two checks
 _OUT_OF_MEMORY = "out of memory for the sanitizer, which keeps half a byte or more for each byte of the arrays"
 _SMALLER = "check the kernel with smaller arrays or fewer CTAs"
 
-_encoded: WeakKeyDictionary[Program, Encoded] = WeakKeyDictionary()
 
-
+@per_program
 def encoded_program(program: Program) -> Encoded:
     """The program's operations, cached."""
-    found = _encoded.get(program)
-    if found is None:
-        found = _encoded[program] = encode(program)
-    return found
+    return encode(program)
 
 
 class Worker:

@@ -112,6 +112,7 @@ class CoreLaunch:
         findings: list[AccessFinding] | None = None,
         debug: np.ndarray | None = None,
         uninitialized: Collection[np.ndarray] = (),
+        synchronizations: np.ndarray | None = None,
     ):
         self.findings = findings
         self.program, self.code, self.plan, self.segments, self.stop = program, code, plan, segments, False
@@ -140,6 +141,8 @@ class CoreLaunch:
             self.arrays["sanitizer"] = access_flags(program)
         if debug is not None:
             self.arrays["debug"] = debug
+        if synchronizations is not None:
+            self.arrays["synchronizations"] = synchronizations
         self.arguments = abi_structures.Launch(
             **{name: address_of(array) for name, array in self.arrays.items()},
             nops=len(code.ops),

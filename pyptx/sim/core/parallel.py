@@ -34,6 +34,7 @@ def run(
     profile: ProfileArrays | None = None,
     findings: list[AccessFinding] | None = None,
     uninitialized: Collection[np.ndarray] = (),
+    synchronizations: np.ndarray | None = None,
     progress: Progress | None = None,
 ) -> Counters:
     """Run the whole grid and return the counters.
@@ -43,6 +44,7 @@ def run(
         profile: run only its clusters, and fill it; `threads` is 1, and `issues` of the result stay 0.
         findings: list that receives the findings of the sanitizer; None: it does not run.
         uninitialized: arrays without contents until the kernel writes them, for the sanitizer.
+        synchronizations: as for `sim.launch`.
         progress: called now and then with the clusters started and their total number.
     Raises:
         SimulationError: a fault, a deadlock, or too many steps.
@@ -57,7 +59,17 @@ def run(
                 "order several threads would not keep; pass threads=1"
             )
     code = encoded_program(program)
-    launch = CoreLaunch(program, code, plan, params, segments, profile, findings, uninitialized=uninitialized)
+    launch = CoreLaunch(
+        program,
+        code,
+        plan,
+        params,
+        segments,
+        profile,
+        findings,
+        uninitialized=uninitialized,
+        synchronizations=synchronizations,
+    )
     return run_launch(launch, threads, progress)
 
 

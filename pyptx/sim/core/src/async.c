@@ -15,6 +15,7 @@ static void finish(Ctx *x, Async *a, u32 stages) {
     x->cta = a->cta; x->warp = a->warp; x->pc = a->pc;
     x->base[0] = a->warp->regs; x->base[2] = a->cta->sregs; x->base[3] = a->warp->sregs;
     while (x->status == STATUS_RUNNING && a->stage < stages) { a->land(x, a); a->stage++; }
+    if (UNLIKELY(a->signals && a->at->phases && a->stage == a->stages)) synchronized(x, SYNC_COMPLETES, a->at, a->barrier, a->phase, a->lanes);
     if (x->status == STATUS_RUNNING && a->stage == a->stages && a->signals) signal_mbarrier(x, a->at, a->barrier, (u32)__builtin_ctz(a->lanes), a->tx, a->arrivals);
     if (x->status != STATUS_RUNNING) return;                                   // the fault names the issuing warp
     if (UNLIKELY(x->debug != 0)) debug_landed(x, a);
@@ -58,6 +59,7 @@ static void land(Ctx *x, Cluster *cluster, Async *a, u32 stages) {
 
 void issue_async(Ctx *x, Async *a) {
     a->signals = a->at != 0;
+    if (UNLIKELY(a->signals && a->at->phases)) a->phase = *phase_of(x, a->at, a->barrier);
     x->async_operations[x->ops[x->pc].instr] += (u32)__builtin_popcount(a->lanes);
     if (UNLIKELY(x->debug != 0)) debug_issued(x, a);
     if (x->schedule == SCHEDULE_EAGER || x->ops[x->pc].flags & F_LAND_EAGERLY) {

@@ -47,6 +47,7 @@ struct Async {
     u32 signals, barrier;       // it signals an mbarrier: its offset in the shared memory of `at`
     Cta *at;
     u32 tx, arrivals;
+    u32 phase;                  // of the mbarrier at issue, see synchronization.c
     u64 p[20];
     u8 *data;                   // malloc-ed; `data_bytes` if it is set at issue
     u64 data_bytes;

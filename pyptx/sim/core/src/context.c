@@ -77,6 +77,7 @@ Ctx *core_open(const Launch *l) {
     x->schedule = (u32)l->schedule; x->seed = l->seed; x->nshared = (u32)l->nshared; x->shared_addresses = l->shared_addresses;
     x->maxnreg = (u32)l->maxnreg;
     x->ninstr = (u32)l->ninstr; x->warp_issues = l->warp_issues; x->marks = l->marks; x->links = l->links; x->barriers = l->barriers;
+    x->synchronizations = l->synchronizations;
     x->nwarps = (x->block[0] * x->block[1] * x->block[2] + LANES - 1) / LANES;
     x->warp_special_bytes = l->warp_special_bytes;
     x->consts = copy(l->consts, l->const_bytes);
@@ -96,6 +97,7 @@ Ctx *core_open(const Launch *l) {
 
 void core_close(Ctx *x) {
     if (!x) return;
+    if (x->synchronizations) __atomic_fetch_add(x->synchronizations, x->synchronization, __ATOMIC_RELAXED);
     if (x->ctas) close_clusters(x);
     release_aligned(x->ctas);
     release_aligned(x->consts);

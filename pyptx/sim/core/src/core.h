@@ -97,6 +97,7 @@ typedef struct Cta {
     u32 stopped;                // a debugged launch: 1 + the warp in whose turn it stopped, or 0
     u64 left_of_turn;
     Tmem *tmem;                 // tmem.h; NULL: none allocated so far
+    u32 *phases;                // synchronization.c; NULL: off
 } Cta;
 
 enum { CLUSTER_CTAS = 16, RANK_SHIFT = 24 };
@@ -172,6 +173,7 @@ struct Ctx {
     u8 **marks;                 // of each segment: bits of bytes read, of bytes written; or NULL
     u32 *links;                 // of each instruction: mbarriers it used; or NULL
     u16 *barriers;               // of each warp of a cluster and instruction: bits of the CTA barriers it used; or NULL
+    u64 synchronization, *synchronizations;      // a hash, and where core_close adds it or NULL: see synchronization.c
     u32 current;
     u32 yields;                 // lanes may wait for each other through memory
     u32 ninitial;             // registers that may be read before they are written
@@ -267,6 +269,10 @@ void free_cta(Cta *cta);
 u64 cta_bytes(const Ctx *x);                                            // of Cta.memory
 void link_mbarrier(Ctx *x, u32 barrier, u32 free);                       // observe.c
 void count_for_warp(Ctx *x);
+enum { SYNC_BARRIERS = 1 << 30 };                                       // the place of barrier 0; those below are of mbarriers
+enum { SYNC_ARRIVES, SYNC_COMPLETES, SYNC_WAITED, SYNC_NOT_YET };
+u32 *phase_of(Ctx *x, const Cta *at, u32 place);                         // synchronization.c
+void synchronized(Ctx *x, u32 event, const Cta *at, u32 place, u32 issued, u32 lanes);
 char *aligned(size_t bytes);                                             // zeroed, on a 256-byte boundary
 char *aligned_room(size_t bytes);                                        // the same, not zeroed
 void release_aligned(void *p);

@@ -26,6 +26,7 @@ static void release(Ctx *x, Cta *cta, u32 id) {
         }
     }
     if (UNLIKELY(x->sanitizer != 0)) sanitizer_barrier_complete(x, cta, id);
+    if (UNLIKELY(cta->phases != 0)) ++*phase_of(x, cta, SYNC_BARRIERS + id);
     memcpy(x->base, keep, sizeof keep);
     reset(bar);
     cta->barriers &= ~(1u << id);
@@ -63,6 +64,7 @@ void arrive_barrier(Ctx *x, const Op *o, u32 m) {
         bar->any |= yes != 0;
     }
     if (UNLIKELY(x->sanitizer != 0)) sanitizer_arrive_barrier(x, id, m);
+    if (UNLIKELY(x->cta->phases != 0)) synchronized(x, SYNC_ARRIVES, x->cta, SYNC_BARRIERS + id, 0, m);
     Warp *w = x->warp;
     bar->partial[w->index] |= m;
     if (o->mod != BARRIER_ARRIVE) {

@@ -32,6 +32,7 @@ static int update(Ctx *x, Cta *at, u32 barrier, u32 lane, i64 expect, i64 comple
         phase ^= 1;
         pending = expected;
         if (UNLIKELY(x->sanitizer != 0)) sanitizer_complete_phase(x, at, barrier);
+        if (UNLIKELY(at->phases != 0)) ++*phase_of(x, at, barrier);
         if (UNLIKELY(x->debug != 0)) debug_event(x, EVENT_PHASE, 0, at->id << 32 | barrier, phase);
     }
     word = MB_WORD(pending, expected, tx, phase, MB_LAYOUT(word));
@@ -64,6 +65,7 @@ static void f_mbarrier_init(Ctx *x, const Op *o, u32 m) {
         u64 word = MB_WORD(n, n, 0, 0, o->mod & MBARRIER_V1 ? 2 : 1);
         memcpy(host, &word, 8);
         if (UNLIKELY(x->sanitizer != 0)) sanitizer_init_mbarrier(x, at, offset, i);
+        if (UNLIKELY(at->phases != 0)) ++*phase_of(x, at, offset);
     }
 }
 static void f_mbarrier_inval(Ctx *x, const Op *o, u32 m) {
@@ -87,6 +89,7 @@ static void f_mbarrier_arrive(Ctx *x, const Op *o, u32 m) {
         if (bytes && n > MOST) { raise_fault(x, FAULT_TX_RANGE, i, offset | at->base, n); return; }
         u64 old;
         if (UNLIKELY(x->sanitizer != 0) && check_mbarrier(x, at, offset, i)) sanitizer_signal(x, at, offset, i, ROW_THREAD);
+        if (UNLIKELY(at->phases != 0)) synchronized(x, SYNC_ARRIVES, at, offset, 0, 1u << i);
         if (!update(x, at, offset, i, o->mod & MBARRIER_EXPECT ? n : 0, o->mod & MBARRIER_COMPLETE ? n : 0, arrivals,
                     o->mod & MBARRIER_DROP ? arrivals : 0, o->mod & MBARRIER_NO_COMPLETE, &old)) return;
         if (o->d != NONE) ((u64 *)R(x, o->d))[i] = old;
@@ -98,6 +101,12 @@ static int is_over(Ctx *x, Cta *at, u32 offset, u32 phase) {
     u64 word;
     memcpy(&word, at->smem + (offset - x->smem_start), 8);
     return MB_PHASE(word) != phase;
+}
+// Lanes waited for a phase of an mbarrier, or found it complete.
+static void waited(Ctx *x, Cta *at, u32 offset, u32 lanes) {
+    if (!lanes) return;
+    if (UNLIKELY(at->phases != 0)) synchronized(x, SYNC_WAITED, at, offset, 0, lanes);
+    if (UNLIKELY(x->sanitizer != 0)) sanitizer_wait_phase(x, at, offset, lanes);
 }
 // The lanes of m whose phase is complete; operations that complete it land now.
 static u32 over(Ctx *x, const Op *o, u32 m) {
@@ -119,15 +128,18 @@ static u32 over(Ctx *x, const Op *o, u32 m) {
         }
         done |= 1u << i;
         if (UNLIKELY(x->debug != 0)) debug_waited(x, 1u << i, at->id << 32 | offset, phase);
-        if (LIKELY(!x->sanitizer)) continue;
-        if (alike && (where != at || place != offset)) { sanitizer_wait_phase(x, where, place, alike); alike = 0; }
+        if (LIKELY(!x->sanitizer && !at->phases)) continue;
+        if (where != at || place != offset) { waited(x, where, place, alike); alike = 0; }
         where = at; place = offset; alike |= 1u << i;
     }
-    if (alike) sanitizer_wait_phase(x, where, place, alike);
+    waited(x, where, place, alike);
     return done;
 }
+// A test or a wait that returns false in these lanes depends on the schedule.
+static void not_yet(Ctx *x, u32 lanes) { if (UNLIKELY(x->synchronizations && lanes)) synchronized(x, SYNC_NOT_YET, x->cta, SYNC_BARRIERS, 0, lanes); }
 static void f_mbarrier_test(Ctx *x, const Op *o, u32 m) {
     u32 done = over(x, o, m);
+    not_yet(x, m & ~done);
     if (x->status == STATUS_RUNNING && o->d != NONE) put_pred(x, o->d, done, m);
 }
 // try_wait blocks until the phase of some lane is complete; it returns false in the other lanes, as after a timeout.
@@ -135,7 +147,10 @@ static void f_mbarrier_wait(Ctx *x, const Op *o, u32 m) {
     u32 done = over(x, o, m);
     if (x->status != STATUS_RUNNING) return;
     if (!done) x->not_yet = 1;
-    else if (o->d != NONE) put_pred(x, o->d, done, m);
+    else {
+        not_yet(x, m & ~done);
+        if (o->d != NONE) put_pred(x, o->d, done, m);
+    }
 }
 void describe_mbarrier(Ctx *x, Cta *cta, Warp *w, const Group *g, GroupInfo *out) {
     const Op *o = &x->ops[g->pc];
@@ -180,6 +195,7 @@ static void f_cp_arrive(Ctx *x, const Op *o, u32 m) {
             if (other == at && again == offset) same |= 1u << i;
         }
         u32 n = (u32)__builtin_popcount(same);
+        if (UNLIKELY(at->phases != 0)) synchronized(x, SYNC_ARRIVES, at, offset, 0, same);
         if (!(o->mod & MBARRIER_NOINC) && !update(x, at, offset, first, 0, 0, -(i64)n, 0, 0, 0)) return;
         if (!check_mbarrier(x, at, offset, first)) return;
         if (UNLIKELY(x->sanitizer != 0)) for (u32 k = same; k; k &= k - 1) sanitizer_signal(x, at, offset, (u32)__builtin_ctz(k), ROW_CP_ASYNC);

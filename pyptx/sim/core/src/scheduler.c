@@ -34,6 +34,7 @@ static size_t shared_bytes(const Ctx *x) { return (x->smem_bytes + 255) & ~(size
 static size_t local_bytes(const Ctx *x) { return ((size_t)x->local_bytes * LANES + 255) / 256 * 256 * x->nwarps; }
 u64 cta_bytes(const Ctx *x) { return (u64)x->reg_bytes * x->nwarps + sreg_bytes(x) + shared_bytes(x) + local_bytes(x); }
 
+static u64 phases(const Ctx *x) { return x->smem_bytes / 8 + 1 + 16; }      // of mbarriers and barriers
 Cta *new_cta(Ctx *x) {
     Cta *c = calloc(1, sizeof *c);
     if (!c) return 0;
@@ -41,7 +42,8 @@ Cta *new_cta(Ctx *x) {
     c->nwarps = x->nwarps;
     c->warps = calloc(x->nwarps, sizeof(Warp));
     c->memory = aligned(cta_bytes(x));
-    if (!c->warps || !c->memory) { free_cta(c); return 0; }
+    c->phases = x->synchronizations ? calloc(phases(x), sizeof *c->phases) : 0;
+    if (!c->warps || !c->memory || (x->synchronizations && !c->phases)) { free_cta(c); return 0; }
     c->sregs = c->memory + regs;
     c->smem = (u8 *)c->sregs + sreg_bytes(x);
     for (u32 w = 0; w < x->nwarps; w++) {
@@ -60,6 +62,7 @@ void free_cta(Cta *c) {
     }
     free(c->warps);
     release_aligned(c->memory);
+    free(c->phases);
     free_tmem(c);
     free(c);
 }
@@ -103,6 +106,7 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
     for (u32 k = 0; k < x->nwarps; k++) c->order[k] = (u8)k;
     memset(c->bar, 0, sizeof c->bar);
     memset(c->smem, 0, x->smem_bytes);
+    if (c->phases) memset(c->phases, 0, phases(x) * sizeof *c->phases);
     fill_sregs(x, c);
     for (u32 w = 0; w < x->nwarps; w++) {
         Warp *p = &c->warps[w];
