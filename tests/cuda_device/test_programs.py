@@ -35,8 +35,11 @@ def test_a_program_of_the_runtime_api_runs_unmodified(execute, compiled):
 @pytest.mark.parametrize(
     "name, printed",
     [
+        ("arguments", "refused by the codes of the documentation"),
+        ("batches", "batches, advice and queries"),
         ("cooperative", "a grid synchronizes"),
         ("graph_capture", "graphs by capture and by nodes"),
+        ("graph_params", "nodes are read and changed"),
         ("pools", "stream-ordered allocation"),
         ("tensor_map", "TMA loads four tiles"),
         ("textures", "a texture interpolates, a surface stores"),

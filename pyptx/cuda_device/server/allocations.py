@@ -13,6 +13,7 @@ from pyptx.cuda_device.server.streams import refuse_in_capture
 
 __all__ = ["PITCH"]
 
+_HOST_FLAGS = 7  # portable, mapped, write-combined
 PITCH = 512  # bytes that rows of pitched memory are multiples of
 
 
@@ -62,6 +63,8 @@ def allocate_host(session: Session, size: int) -> int:
 
 @handles("cuMemHostAlloc")
 def allocate_host_with_flags(session: Session, size: int, flags: int) -> int:
+    if flags & ~_HOST_FLAGS:
+        raise DriverError("INVALID_VALUE", f"cuMemHostAlloc: unknown flags 0x{flags:x}")
     return _allocate(session, size, "host", flags).address
 
 
@@ -175,23 +178,3 @@ def pointer_attributes(session: Session, count: int, numbers: int, places: int, 
 def set_pointer_attribute(session: Session, place: int, number: int, address: int) -> None:
     if number != _SYNCHRONOUS or session.memory.find(address) is None:
         raise DriverError("INVALID_VALUE", f"cuPointerSetAttribute: attribute {number} of 0x{address:x} cannot be set")
-
-
-@handles("cuMemPrefetchAsync")
-def prefetch_to_device(session: Session, address: int, size: int, device: int, stream: int) -> None:
-    session.memory.require(address, size, "cuMemPrefetchAsync")
-
-
-@handles("cuMemPrefetchAsync_v2")
-def prefetch(session: Session, address: int, size: int, location: int, flags: int, stream: int) -> None:
-    session.memory.require(address, size, "cuMemPrefetchAsync")
-
-
-@handles("cuMemAdvise", "cuMemAdvise_v2")
-def advise(session: Session, address: int, size: int, advice: int, location: int) -> None:
-    session.memory.require(address, size, "cuMemAdvise")
-
-
-@handles("cuStreamAttachMemAsync")
-def attach(session: Session, stream: int, address: int, size: int, flags: int) -> None:
-    session.memory.require(address, size, "cuStreamAttachMemAsync")

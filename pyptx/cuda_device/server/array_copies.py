@@ -12,51 +12,93 @@ from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
 from pyptx.cuda_device.server.streams import submit
 
-__all__ = ["box_copy_3d"]
+__all__ = ["Operand", "box_copy_3d", "box_copy_between", "params_of_copy"]
 
 _HOST, _DEVICE, _ARRAY, _UNIFIED = 1, 2, 3, 4  # CUmemorytype
 _2D = struct.Struct("<2QI4x4Q2QI4x4Q2Q")
 _3D = struct.Struct("<4QI4x6Q4QI4x6Q3Q")
 
 
+class Operand(NamedTuple):
+    """One side of a copy: memory at a pointer, or a CUDA array.
+
+    Attributes:
+        pointer: of memory of the host or of the device.
+        array: handle of an array; 0 for memory.
+        pitch, rows: bytes from row to row, and rows from slice to slice, of memory; 0: as the copy has them.
+        x: first byte of each row. y, z: first row and slice.
+        on_device: True if the memory must be the device's.
+    """
+
+    pointer: int = 0
+    array: int = 0
+    pitch: int = 0
+    rows: int = 0
+    x: int = 0
+    y: int = 0
+    z: int = 0
+    on_device: bool = False
+
+
 class _Side(NamedTuple):
-    """One side of a copy: start, row pitch and slice pitch in bytes."""
+    """One side of a checked copy: start, row pitch and slice pitch in bytes."""
 
     address: int
     pitch: int
     slice: int
-    on_device: bool
 
 
-def _side(
-    session: Session, what: str, kind: int, host: int, device: int, array: int, pitch: int, rows: int, x: int, y: int,
-    z: int, size: tuple[int, int, int],
-) -> _Side:  # fmt: skip
+def _side(session: Session, what: str, side: Operand, size: tuple[int, int, int]) -> _Side:
     width, height, depth = size
-    if kind == _ARRAY:
-        found = session.get(array, Array)
+    x, y, z = side.x, side.y, side.z
+    if side.array:
+        found = session.get(side.array, Array)
         d = found.description
         if x + width > found.pitch or y + height > max(1, d.height) or z + depth > max(1, d.depth):
             raise DriverError("INVALID_VALUE", f"{what} is outside of the array {d.shape}: {size} at {(x, y, z)}")
-        return _Side(found.memory.address + x + y * found.pitch + z * found.slice, found.pitch, found.slice, True)
+        return _Side(found.memory.address + x + y * found.pitch + z * found.slice, found.pitch, found.slice)
+    pitch = side.pitch or width + x
+    if (height > 1 or depth > 1) and pitch < width + x:
+        raise DriverError(
+            "INVALID_VALUE", f"{what}: a pitch of {pitch} bytes for {width} bytes from byte {x} of each row"
+        )
+    plane = pitch * (side.rows or height + y)
+    start = side.pointer + x + y * pitch + z * plane
+    if not side.pointer:
+        raise DriverError("INVALID_VALUE", f"{what} is a null pointer")
+    in_memory = session.memory.contains(start)
+    if side.on_device and not in_memory and session.memory.find(start) is None:
+        raise DriverError("INVALID_VALUE", f"{what}: 0x{start:x} is not memory of the device")
+    if in_memory:
+        session.memory.require(start, (depth - 1) * plane + (height - 1) * pitch + width, what)
+    return _Side(start, pitch, plane)
+
+
+def box_copy_between(
+    session: Session, source: Operand, to: Operand, size: tuple[int, int, int], given: bytes = b""
+) -> Copy:
+    """Return a copy of a box; `given` as in `Copy`.
+
+    Args:
+        size: bytes of a row, rows and slices; none is 0.
+    Raises:
+        DriverError: a side is invalid.
+    """
+    first, second = _side(session, "source", source, size), _side(session, "destination", to, size)
+    box = (second.address, first.address, *size, second.pitch, first.pitch, second.slice, first.slice)
+    return box_copy(session, box, given)
+
+
+def _operand(
+    what: str, kind: int, host: int, device: int, array: int, pitch: int, rows: int, x: int, y: int, z: int
+) -> Operand:
+    if kind == _ARRAY:
+        if not array:
+            raise DriverError("INVALID_VALUE", f"{what} is a null array")
+        return Operand(array=array, x=x, y=y, z=z)
     if kind not in (_HOST, _DEVICE, _UNIFIED):
         raise DriverError("INVALID_VALUE", f"{what}: memory type {kind} is unknown")
-    pitch = pitch or width + x
-    if height > 1 and pitch < width:
-        raise DriverError("INVALID_VALUE", f"{what}: a pitch of {pitch} bytes for rows of {width} bytes")
-    plane = pitch * (rows or height + y)
-    start = (host if kind == _HOST else device) + x + y * pitch + z * plane
-    on_device = session.memory.contains(start)
-    if kind == _DEVICE and not on_device:
-        raise DriverError("INVALID_VALUE", f"{what}: 0x{start:x} is not memory of the device")
-    if on_device:
-        session.memory.require(start, (depth - 1) * plane + (height - 1) * pitch + width, what)
-    return _Side(start, pitch, plane, on_device)
-
-
-def _copy(session: Session, source: _Side, to: _Side, size: tuple[int, int, int]) -> Copy:
-    box = (to.address, source.address, *size, to.pitch, source.pitch, to.slice, source.slice)
-    return box_copy(session, box)
+    return Operand(host if kind == _HOST else device, 0, pitch, rows, x, y, z, kind == _DEVICE)
 
 
 def box_copy_3d(session: Session, data: bytes) -> Copy | None:
@@ -67,12 +109,21 @@ def box_copy_3d(session: Session, data: bytes) -> Copy | None:
     """
     (sx, sy, sz, _, s_kind, s_host, s_device, s_array, _, s_pitch, s_rows,
      dx, dy, dz, _, d_kind, d_host, d_device, d_array, _, d_pitch, d_rows, *size) = _3D.unpack(data)  # fmt: skip
-    box = (size[0], size[1], size[2])
-    if 0 in box:
+    if 0 in size:
         return None
-    source = _side(session, "source", s_kind, s_host, s_device, s_array, s_pitch, s_rows, sx, sy, sz, box)
-    to = _side(session, "destination", d_kind, d_host, d_device, d_array, d_pitch, d_rows, dx, dy, dz, box)
-    return _copy(session, source, to, box)
+    source = _operand("source", s_kind, s_host, s_device, s_array, s_pitch, s_rows, sx, sy, sz)
+    to = _operand("destination", d_kind, d_host, d_device, d_array, d_pitch, d_rows, dx, dy, dz)
+    return box_copy_between(session, source, to, (size[0], size[1], size[2]), data)
+
+
+def params_of_copy(copy: Copy) -> bytes:
+    """Return CUDA_MEMCPY3D of a copy: what a call was given, else memory at unified addresses."""
+    if copy.given:
+        return copy.given
+    to, source, width, height, depth, to_pitch, pitch, to_slice, slice_ = copy.box
+    sides = ((source, pitch or width, slice_), (to, to_pitch or width, to_slice))
+    words = [(0, 0, 0, 0, _UNIFIED, 0, address, 0, 0, row, plane // row or height) for address, row, plane in sides]
+    return _3D.pack(*words[0], *words[1], width, height, depth)
 
 
 @handles("cuMemcpy3D_v2", "cuMemcpy3DPeer")
@@ -96,12 +147,11 @@ def copy_2d(session: Session, data: bytes) -> None:
 def copy_2d_async(session: Session, data: bytes, stream: int) -> None:
     (sx, sy, s_kind, s_host, s_device, s_array, s_pitch,
      dx, dy, d_kind, d_host, d_device, d_array, d_pitch, width, height) = _2D.unpack(data)  # fmt: skip
-    size = (width, height, 1)
-    if 0 in size:
-        return
-    source = _side(session, "source", s_kind, s_host, s_device, s_array, s_pitch, 0, sx, sy, 0, size)
-    to = _side(session, "destination", d_kind, d_host, d_device, d_array, d_pitch, 0, dx, dy, 0, size)
-    submit(session, stream, _copy(session, source, to, size))
+    box = _3D.pack(
+        sx, sy, 0, 0, s_kind, s_host, s_device, s_array, 0, s_pitch, 0,
+        dx, dy, 0, 0, d_kind, d_host, d_device, d_array, 0, d_pitch, 0, width, height, 1,
+    )  # fmt: skip
+    copy_3d_async(session, box, stream)
 
 
 # rows of bytes of an array

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyptx.cuda_device.server.device_memory import Allocation
+from pyptx.cuda_device.server.device_memory import LARGE, Allocation
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
@@ -18,6 +18,17 @@ __all__ = ["FORMATS_BY_CODE", "Array", "MipmappedArray"]
 _DESCRIPTOR, _DESCRIPTOR_2D = struct.Struct("<3Q3I4x"), struct.Struct("<2Q2I")
 _NAMES = {1: "u8", 2: "u16", 3: "u32", 8: "s8", 9: "s16", 10: "s32", 16: "f16", 32: "f32"}  # CU_AD_FORMAT_
 FORMATS_BY_CODE: dict[int, Format] = {code: f for code, name in _NAMES.items() for f in FORMATS if f.name == name}
+
+# largest width, height and depth, by geometry. Source: CUDA C++ Programming Guide, "Compute Capabilities"
+_LIMITS = {
+    "1d": (131072, 0, 0),
+    "2d": (131072, 65536, 0),
+    "3d": (16384, 16384, 16384),
+    "a1d": (32768, 0, 2048),
+    "a2d": (32768, 32768, 2048),
+    "cube": (32768, 32768, 6),
+    "acube": (32768, 32768, 2046),
+}
 
 LAYERED, SURFACE, CUBE, GATHER = 1, 2, 4, 8  # CUDA_ARRAY3D_
 _KNOWN_FLAGS = LAYERED | SURFACE | CUBE | GATHER
@@ -117,6 +128,10 @@ def _checked(description: Description) -> Description:
         )
     if description.channels not in (1, 2, 4) or not description.width or description.flags & ~_KNOWN_FLAGS:
         raise DriverError("INVALID_VALUE", f"a CUDA array cannot be made with {description}")
+    limits = _LIMITS[description.geometry]
+    sizes = (description.width, description.height, description.depth)
+    if any(size > most for size, most in zip(sizes, limits, strict=True)):
+        raise DriverError("INVALID_VALUE", f"a CUDA array of {sizes} elements; at most {limits}")
     if description.flags & CUBE and (description.depth % 6 or description.width != description.height):
         raise DriverError("INVALID_VALUE", f"a cube map has square faces, 6 for each cube; got {description}")
     return description
@@ -149,6 +164,21 @@ def describe_2d(session: Session, handle: int) -> bytes:
 def describe_3d(session: Session, handle: int) -> bytes:
     d = session.get(handle, Array).description
     return _DESCRIPTOR.pack(d.width, d.height, d.depth, d.format, d.channels, d.flags)
+
+
+@handles("cuArrayGetMemoryRequirements")
+def memory_requirements(session: Session, handle: int, device: int) -> bytes:
+    return _requirements(session.get(handle, Array).memory.size)
+
+
+@handles("cuMipmappedArrayGetMemoryRequirements")
+def mipmapped_memory_requirements(session: Session, handle: int, device: int) -> bytes:
+    return _requirements(sum(array.memory.size for _, array in session.get(handle, MipmappedArray).levels))
+
+
+def _requirements(size: int) -> bytes:
+    """Return CUDA_ARRAY_MEMORY_REQUIREMENTS: size and alignment."""
+    return struct.pack("<2Q16x", -(-size // LARGE) * LARGE, LARGE)
 
 
 @handles("cuArrayDestroy")

@@ -14,10 +14,18 @@ __all__: list[str] = []
 # CUlimit: name and initial value. Source: CUDA Driver API, "Context Management".
 _LIMITS = {0: 1024, 1: 1 << 20, 2: 8 << 20, 3: 2, 4: 2048, 5: 128, 6: 0, 11: 8192, 12: 0}
 _GREATEST_PRIORITY = -5
+_SCHEDULING, _KNOWN_FLAGS = 7, 0xFF
+
+
+def _check_flags(flags: int) -> None:
+    """Raise DriverError for unknown flags of a context, and for more than one way to wait."""
+    if flags & ~_KNOWN_FLAGS or flags & _SCHEDULING not in (0, 1, 2, 4):
+        raise DriverError("INVALID_VALUE", f"flags 0x{flags:x} of a context are unknown, or name two ways to wait")
 
 
 def _create(session: Session, flags: int, device: int, *, primary: bool = False) -> Context:
     check_device(device)
+    _check_flags(flags)
     handle = session.new_handle()
     context = Context(handle, flags, primary, limits=dict(_LIMITS))
     session.add(context, handle)
@@ -81,6 +89,7 @@ def reset_primary(session: Session, device: int) -> None:
 @handles("cuDevicePrimaryCtxSetFlags", "cuDevicePrimaryCtxSetFlags_v2")
 def set_primary_flags(session: Session, device: int, flags: int) -> None:
     check_device(device)
+    _check_flags(flags)
     session.primary_flags = flags
     if session.primary is not None:
         session.primary.flags = flags
@@ -127,6 +136,21 @@ def context_flags(session: Session) -> int:
 @handles("cuCtxSetFlags")
 def set_context_flags(session: Session, flags: int) -> None:
     _context(session, 0).flags = flags
+
+
+@handles("cuCtxEnablePeerAccess")
+def enable_peer_access(session: Session, peer: int, flags: int) -> None:
+    if flags:
+        raise DriverError("INVALID_VALUE", f"cuCtxEnablePeerAccess: unknown flags 0x{flags:x}")
+    if session.get_context(peer) is session.get_context(session.context):
+        raise DriverError("INVALID_CONTEXT", "cuCtxEnablePeerAccess: a context is no peer of itself")
+    raise DriverError("PEER_ACCESS_UNSUPPORTED", "there is one device, which is no peer of itself")
+
+
+@handles("cuCtxDisablePeerAccess")
+def disable_peer_access(session: Session, peer: int) -> None:
+    session.get_context(peer)
+    raise DriverError("PEER_ACCESS_NOT_ENABLED", "there is one device, which is no peer of itself")
 
 
 @handles("cuCtxSynchronize")

@@ -28,11 +28,13 @@ class Copy:
         box: as for `Connection.copy`.
         over_link: True if one side is memory of the host.
         blocks_host: True if the call returns when the copy is done: to pageable memory of the host.
+        given: CUDA_MEMCPY3D that describes it, if a call was given one.
     """
 
     box: Box
     over_link: bool
     blocks_host: bool = False
+    given: bytes = field(default=b"", repr=False)
     kind = 1
 
     @property
@@ -107,6 +109,10 @@ class Fill:
     kind = 2
     label = "fill"
 
+    def params(self) -> bytes:
+        """Return CUDA_MEMSET_NODE_PARAMS."""
+        return struct.pack("<2Q2I2Q", self.address, self.pitch, self.value, self.item, self.width, self.height)
+
     def run(self, session: Session) -> None:
         kind = {1: np.uint8, 2: np.uint16, 4: np.uint32}[self.item]
         for row in range(self.height):
@@ -136,9 +142,9 @@ def linear(session: Session, name: str, to: int, source: int, size: int) -> Copy
     return box_copy(session, (to, source, size, 1, 1, 0, 0, 0, 0))
 
 
-def box_copy(session: Session, box: Box) -> Copy:
-    """Return a copy of a box of bytes, whose sides were checked."""
-    return Copy(box, crosses_link(session, *box[:2]), is_pageable(session, box[0]))
+def box_copy(session: Session, box: Box, given: bytes = b"") -> Copy:
+    """Return a copy of a box of bytes, whose sides were checked; `given` as in `Copy`."""
+    return Copy(box, crosses_link(session, *box[:2]), is_pageable(session, box[0]), given)
 
 
 def is_pageable(session: Session, address: int) -> bool:
@@ -220,23 +226,6 @@ def between_contexts_async(
     session: Session, to: int, to_context: int, source: int, context: int, size: int, stream: int
 ) -> None:
     on_device_async(session, to, source, size, stream)
-
-
-@handles("cuMemcpyBatchAsync_v2")
-def copy_batch(
-    session: Session,
-    to: int,
-    sources: int,
-    sizes: int,
-    count: int,
-    attributes: int,
-    indices: int,
-    kinds: int,
-    stream: int,
-) -> None:
-    lists = [struct.unpack(f"<{count}Q", session.read(place, 8 * count)) for place in (to, sources, sizes)]
-    for one, source, size in zip(*lists, strict=True):
-        copy_async(session, one, source, size, stream)
 
 
 # fills

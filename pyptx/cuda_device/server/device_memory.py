@@ -48,6 +48,7 @@ class Allocation:
         name: for messages.
         flags: of cuMemHostAlloc or cuMemAllocManaged.
         segment: the memory as the simulator takes it.
+        advice: of managed memory: start, end, what was advised, and the location or None, in order.
     """
 
     address: int
@@ -57,6 +58,7 @@ class Allocation:
     name: str
     segment: Segment = field(repr=False)
     flags: int = 0
+    advice: list[tuple[int, int, str, tuple[int, int] | None]] = field(default_factory=list, repr=False)
 
     @property
     def end(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 from pyptx.cuda_device.server.device_attributes import attribute
 from pyptx.cuda_device.server.errors import DriverError
@@ -78,12 +79,18 @@ def linear_texture_width(session: Session, element_format: int, channels: int, d
 @handles("cuDeviceGetPCIBusId")
 def pci_bus_id(session: Session, length: int, device: int) -> bytes:
     check_device(device)
+    if length <= len(_BUS_ID):
+        raise DriverError("INVALID_VALUE", f"cuDeviceGetPCIBusId: {length} bytes for a text of {len(_BUS_ID) + 1}")
     return _BUS_ID.encode()
 
 
 @handles("cuDeviceGetByPCIBusId")
 def device_by_pci_bus_id(session: Session, name: bytes) -> int:
-    if name.decode(errors="replace").lower() not in (_BUS_ID, _BUS_ID.removeprefix("0000:")):
+    text = name.decode(errors="replace").lower()
+    if not re.fullmatch(r"([0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}(\.[0-9a-f])?", text):
+        raise DriverError("INVALID_VALUE", f"{text!r} is not a PCI bus id such as {_BUS_ID}")
+    whole = (text if text.count(":") == 2 else f"0000:{text}") + ".0" * ("." not in text)
+    if whole[-len(_BUS_ID) :] != _BUS_ID:
         raise DriverError("INVALID_DEVICE", f"no device has the PCI bus id {name!r}; the simulated one has {_BUS_ID}")
     return 0
 

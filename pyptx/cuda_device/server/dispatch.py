@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from inspect import signature
 from struct import Struct
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     allocations,
     array_copies,
     arrays,
+    batch_copies,
+    captures,
     contexts,
     copies,
     devices,
@@ -20,6 +23,7 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     generic_nodes,
     graph_changes,
     graph_memory,
+    graph_text,
     graphs,
     host_access,
     host_functions,
@@ -27,7 +31,10 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     kernel_attributes,
     launches,
     linking,
+    managed_ranges,
+    memory_operation_nodes,
     modules,
+    node_params,
     occupancy_queries,
     pools,
     progress,
@@ -35,6 +42,7 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     streams,
     tensor_map_encoding,
     textures,
+    user_objects,
     value_operations,
     virtual_memory,
 )
@@ -157,9 +165,23 @@ def _arguments(call: _Call, payload: memoryview) -> list[Any]:
     at = call.words.size
     for k in call.blobs:
         size = values[k]
-        values[k] = None if size == _NOTHING else bytes(payload[at : at + size])
-        at += 0 if size == _NOTHING else size
+        if size == _NOTHING:
+            values[k] = _null(call, k)
+        else:
+            values[k] = bytes(payload[at : at + size])
+            at += size
     return values
+
+
+def _null(call: _Call, number: int) -> None:
+    """Accept a null pointer where the handler takes None.
+
+    Raises:
+        DriverError: it does not.
+    """
+    parameter = list(signature(call.handler).parameters.values())[number + 1]  # the first one is the session
+    if "None" not in str(parameter.annotation):
+        raise DriverError("INVALID_VALUE", f"{call.entry.symbol}: {parameter.name} is a null pointer")
 
 
 def _results(call: _Call, result: Any) -> bytes:

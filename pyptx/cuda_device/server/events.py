@@ -16,6 +16,7 @@ from pyptx.cuda_device.server.work_queue import Work
 __all__ = ["Event", "record"]
 
 _NO_TIMING, _BLOCKING_SYNC, _INTERPROCESS = 2, 1, 4
+_EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL
 
 
 @dataclass(eq=False)
@@ -44,6 +45,11 @@ def record(session: Session, event: Event, stream: Stream) -> None:
         event.clock = session.order.recorded(stream)
 
 
+def _external(name: str, flags: int) -> None:
+    if flags & ~_EXTERNAL:
+        raise DriverError("INVALID_VALUE", f"{name}: unknown flags 0x{flags:x}")
+
+
 @handles("cuEventCreate")
 def create_event(session: Session, flags: int) -> int:
     if flags & ~(_NO_TIMING | _BLOCKING_SYNC | _INTERPROCESS):
@@ -70,11 +76,13 @@ def record_event(session: Session, handle: int, stream: int) -> None:
 
 @handles("cuEventRecordWithFlags")
 def record_event_with_flags(session: Session, handle: int, stream: int, flags: int) -> None:
+    _external("cuEventRecordWithFlags", flags)
     record_event(session, handle, stream)
 
 
 @handles("cuStreamWaitEvent")
 def wait_event(session: Session, handle: int, event: int, flags: int) -> None:
+    _external("cuStreamWaitEvent", flags)
     stream, found = stream_of(session, handle), session.get(event, Event)
     if found.captured is not None and found.captured[0] in session.captures:
         capture, nodes = found.captured

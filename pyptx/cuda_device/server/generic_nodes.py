@@ -9,9 +9,7 @@ from pyptx.cuda_device.server.array_copies import box_copy_3d
 from pyptx.cuda_device.server.conditional_nodes import CONDITIONAL, conditional
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.events import Event
-from pyptx.cuda_device.server.graph_memory import MEM_ALLOC, MEM_FREE, add_allocation, release_of
-from pyptx.cuda_device.server.graph_nodes import Graph
-from pyptx.cuda_device.server.graphs import (
+from pyptx.cuda_device.server.graph_execution import (
     CHILD,
     EMPTY,
     HOST,
@@ -21,6 +19,10 @@ from pyptx.cuda_device.server.graphs import (
     RECORD_EVENT,
     WAIT_EVENT,
     EventNode,
+)
+from pyptx.cuda_device.server.graph_memory import MEM_ALLOC, MEM_FREE, add_allocation, release_of
+from pyptx.cuda_device.server.graph_nodes import Graph
+from pyptx.cuda_device.server.graphs import (
     add_child,
     add_empty,
     add_node,
@@ -31,15 +33,15 @@ from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.host_functions import HostCall
 from pyptx.cuda_device.server.session import Session
 
-__all__: list[str] = []
+__all__ = ["UNION", "operation_of"]
 
-_UNION = 16  # offset of the parameters of the type in CUgraphNodeParams
+UNION = 16  # offset of the parameters of the type in CUgraphNodeParams
 
 
 @handles("cuGraphAddNode_v2", "cuGraphAddNode_v3")
 def add(session: Session, graph: int, dependencies: int, edges: int, count: int, params: int) -> int:
     kind = int.from_bytes(session.read(params, 4), "little", signed=True)
-    own = params + _UNION
+    own = params + UNION
     if kind == EMPTY:
         return add_empty(session, graph, dependencies, count)
     if kind == CHILD:
@@ -48,14 +50,19 @@ def add(session: Session, graph: int, dependencies: int, edges: int, count: int,
         return add_allocation(session, graph, dependencies, count, own)
     if kind == CONDITIONAL:
         return _add_conditional(session, graph, dependencies, count, own)
-    return add_node(session, graph, dependencies, count, _operation(session, kind, own))
+    return add_node(session, graph, dependencies, count, operation_of(session, kind, own))
 
 
 def _word(session: Session, place: int) -> int:
     return int.from_bytes(session.read(place, 8), "little")
 
 
-def _operation(session: Session, kind: int, own: int) -> Any:
+def operation_of(session: Session, kind: int, own: int) -> Any:
+    """Return the operation of a node; `own` is the address of the parameters of its type.
+
+    Raises:
+        DriverError: they are invalid.
+    """
     if kind == KERNEL:
         return kernel_launch(session, session.read(own, 72))
     if kind == MEMCPY:

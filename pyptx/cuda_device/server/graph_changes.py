@@ -9,8 +9,7 @@ from pyptx.cuda_device.server.array_copies import box_copy_3d
 from pyptx.cuda_device.server.copies import Fill
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.events import Event
-from pyptx.cuda_device.server.graph_nodes import Graph, Node
-from pyptx.cuda_device.server.graphs import (
+from pyptx.cuda_device.server.graph_execution import (
     CHILD,
     HOST,
     KERNEL,
@@ -20,6 +19,10 @@ from pyptx.cuda_device.server.graphs import (
     WAIT_EVENT,
     EventNode,
     GraphExec,
+    executable,
+)
+from pyptx.cuda_device.server.graph_nodes import Graph, Node
+from pyptx.cuda_device.server.graphs import (
     fill_of,
     handles_at,
     kernel_launch,
@@ -29,10 +32,10 @@ from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.host_functions import HostCall
 from pyptx.cuda_device.server.session import Session
 
-__all__: list[str] = []
+__all__ = ["event_of", "node_of", "replace_in_exec"]
 
 
-def _node(session: Session, handle: int, kind: int) -> Node:
+def node_of(session: Session, handle: int, kind: int) -> Node:
     node = session.get(handle, Node)
     if node.kind != kind:
         raise DriverError("INVALID_VALUE", f"node 0x{handle:x} is of type {node.kind}, not {kind}")
@@ -41,14 +44,14 @@ def _node(session: Session, handle: int, kind: int) -> Node:
 
 def _step(session: Session, handle: int, node: int, kind: int) -> tuple[GraphExec, int]:
     """Return an executable graph and the place of a node in it."""
-    found, own = session.get(handle, GraphExec), _node(session, node, kind)
+    found, own = session.get(handle, GraphExec), node_of(session, node, kind)
     place = next((k for k, (one, _) in enumerate(found.steps) if one is own), None)
     if place is None:
         raise DriverError("INVALID_VALUE", "the node is not in the executable graph")
     return found, place
 
 
-def _replace(session: Session, handle: int, node: int, kind: int, operation: Any) -> None:
+def replace_in_exec(session: Session, handle: int, node: int, kind: int, operation: Any) -> None:
     found, place = _step(session, handle, node, kind)
     found.steps[place] = found.steps[place][0], operation
 
@@ -58,95 +61,105 @@ def _replace(session: Session, handle: int, node: int, kind: int, operation: Any
 
 @handles("cuGraphKernelNodeSetParams_v2")
 def set_kernel(session: Session, handle: int, data: bytes) -> None:
-    _node(session, handle, KERNEL).operation = kernel_launch(session, data)
+    node_of(session, handle, KERNEL).operation = kernel_launch(session, data)
 
 
 @handles("cuGraphExecKernelNodeSetParams_v2")
 def set_exec_kernel(session: Session, handle: int, node: int, data: bytes) -> None:
-    _replace(session, handle, node, KERNEL, kernel_launch(session, data))
+    replace_in_exec(session, handle, node, KERNEL, kernel_launch(session, data))
 
 
 @handles("cuGraphMemcpyNodeSetParams")
 def set_copy(session: Session, handle: int, data: bytes) -> None:
-    _node(session, handle, MEMCPY).operation = box_copy_3d(session, data)
+    node_of(session, handle, MEMCPY).operation = box_copy_3d(session, data)
 
 
 @handles("cuGraphExecMemcpyNodeSetParams")
 def set_exec_copy(session: Session, handle: int, node: int, data: bytes, context: int) -> None:
-    _replace(session, handle, node, MEMCPY, box_copy_3d(session, data))
+    replace_in_exec(session, handle, node, MEMCPY, box_copy_3d(session, data))
 
 
 @handles("cuGraphMemsetNodeSetParams")
 def set_fill(session: Session, handle: int, data: bytes) -> None:
-    _node(session, handle, MEMSET).operation = fill_of(session, data)
+    node_of(session, handle, MEMSET).operation = fill_of(session, data)
 
 
 @handles("cuGraphExecMemsetNodeSetParams")
 def set_exec_fill(session: Session, handle: int, node: int, data: bytes, context: int) -> None:
-    _replace(session, handle, node, MEMSET, fill_of(session, data))
+    replace_in_exec(session, handle, node, MEMSET, fill_of(session, data))
 
 
 @handles("cuGraphMemsetNodeGetParams")
 def fill_params(session: Session, handle: int) -> bytes:
-    fill = _node(session, handle, MEMSET).operation
+    fill = node_of(session, handle, MEMSET).operation
     assert isinstance(fill, Fill), "a memset node fills"
-    return struct.pack("<2Q2I2Q", fill.address, fill.pitch, fill.value, fill.item, fill.width, fill.height)
+    return fill.params()
 
 
 @handles("cuGraphHostNodeSetParams")
 def set_host_call(session: Session, handle: int, data: bytes) -> None:
-    _node(session, handle, HOST).operation = HostCall(*struct.unpack("<2Q", data))
+    node_of(session, handle, HOST).operation = HostCall(*struct.unpack("<2Q", data))
 
 
 @handles("cuGraphExecHostNodeSetParams")
 def set_exec_host_call(session: Session, handle: int, node: int, data: bytes) -> None:
-    _replace(session, handle, node, HOST, HostCall(*struct.unpack("<2Q", data)))
+    replace_in_exec(session, handle, node, HOST, HostCall(*struct.unpack("<2Q", data)))
 
 
 @handles("cuGraphHostNodeGetParams")
 def host_call_params(session: Session, handle: int) -> bytes:
-    operation = _node(session, handle, HOST).operation
+    operation = node_of(session, handle, HOST).operation
     return struct.pack("<2Q", operation.function, operation.data)
+
+
+@handles("cuGraphExecChildGraphNodeSetParams")
+def set_exec_child(session: Session, handle: int, node: int, child: int) -> None:
+    found, place = _step(session, handle, node, CHILD)
+    before, made = found.steps[place][1], executable(session.get(child, Graph), 0)
+    if made.shape != before.shape or [one.kind for one, _ in made.steps] != [one.kind for one, _ in before.steps]:
+        raise DriverError("INVALID_VALUE", "the child graph differs from that of the node in its nodes or edges")
+    found.steps[place] = found.steps[place][0], made
 
 
 @handles("cuGraphChildGraphNodeGetGraph")
 def child_graph(session: Session, handle: int) -> int:
-    return _node(session, handle, CHILD).operation.graph.handle
+    return node_of(session, handle, CHILD).operation.graph.handle
 
 
-def _event_of(session: Session, handle: int, kind: int) -> int:
-    event = _node(session, handle, kind).operation.event
-    return next(number for number, known in session.all(Event) if known is event)
+def event_of(session: Session, node: Node) -> int:
+    """Return the handle of the event that a node records or waits for; 0 if it was destroyed."""
+    event = node.operation.event
+    return next((number for number, known in session.all(Event) if known is event), 0)
 
 
 @handles("cuGraphEventRecordNodeGetEvent")
 def recorded_event(session: Session, handle: int) -> int:
-    return _event_of(session, handle, RECORD_EVENT)
+    return event_of(session, node_of(session, handle, RECORD_EVENT))
 
 
 @handles("cuGraphEventWaitNodeGetEvent")
 def awaited_event(session: Session, handle: int) -> int:
-    return _event_of(session, handle, WAIT_EVENT)
+    return event_of(session, node_of(session, handle, WAIT_EVENT))
 
 
 @handles("cuGraphEventRecordNodeSetEvent")
 def set_recorded_event(session: Session, handle: int, event: int) -> None:
-    _node(session, handle, RECORD_EVENT).operation = EventNode(session.get(event, Event), RECORD_EVENT)
+    node_of(session, handle, RECORD_EVENT).operation = EventNode(session.get(event, Event), RECORD_EVENT)
 
 
 @handles("cuGraphEventWaitNodeSetEvent")
 def set_awaited_event(session: Session, handle: int, event: int) -> None:
-    _node(session, handle, WAIT_EVENT).operation = EventNode(session.get(event, Event), WAIT_EVENT)
+    node_of(session, handle, WAIT_EVENT).operation = EventNode(session.get(event, Event), WAIT_EVENT)
 
 
 @handles("cuGraphExecEventRecordNodeSetEvent")
 def set_exec_recorded_event(session: Session, handle: int, node: int, event: int) -> None:
-    _replace(session, handle, node, RECORD_EVENT, EventNode(session.get(event, Event), RECORD_EVENT))
+    replace_in_exec(session, handle, node, RECORD_EVENT, EventNode(session.get(event, Event), RECORD_EVENT))
 
 
 @handles("cuGraphExecEventWaitNodeSetEvent")
 def set_exec_awaited_event(session: Session, handle: int, node: int, event: int) -> None:
-    _replace(session, handle, node, WAIT_EVENT, EventNode(session.get(event, Event), WAIT_EVENT))
+    replace_in_exec(session, handle, node, WAIT_EVENT, EventNode(session.get(event, Event), WAIT_EVENT))
 
 
 # nodes that are left out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ class Node:
         kind: CUgraphNodeType.
         operation: what it does; None for an empty node.
         original: the node that it is a copy of, in a clone.
+        kept: memory of queries of its parameters, freed with it.
     """
 
     handle: int
@@ -29,14 +31,22 @@ class Node:
     operation: Any
     dependencies: list[Node]
     original: Node | None = None
+    kept: list[Any] = field(default_factory=list)
+    missing = "INVALID_VALUE"
 
 
 @dataclass(eq=False)
 class Graph:
-    """A graph of operations."""
+    """A graph of operations.
+
+    Attributes:
+        objects: references to user objects.
+    """
 
     handle: int
     nodes: list[Node] = field(default_factory=list)
+    objects: Counter[Any] = field(default_factory=Counter)
+    missing = "INVALID_VALUE"
 
     def add(self, handle: int, kind: int, operation: Any, dependencies: Iterable[Node]) -> Node:
         """Add a node.

@@ -80,7 +80,7 @@ def _target(kernel: Kernel) -> str:
 
 def resident_ctas(kernel: Kernel, threads: int, dynamic: int) -> int:
     """Return the CTAs of a kernel that an SM holds at a time, with so many threads and bytes of dynamic shared memory."""
-    if not 0 < threads <= most_threads(kernel):
+    if not 0 < threads <= most_threads(kernel) or dynamic > dynamic_limit(kernel):
         return 0
     found = occupancy(
         kernel.module.session.gpu.target,
@@ -145,6 +145,14 @@ def _set(session: Session, kernel: Kernel, number: int, value: int) -> None:
                 f"{kernel.name}: {value} bytes of dynamic shared memory; a CTA of this GPU has at most {most} beside "
                 "the static ones",
             )
+    if number == CARVEOUT and not -1 <= value <= 100:
+        raise DriverError("INVALID_VALUE", f"{kernel.name}: a carve-out of {value} %; expected -1 to 100")
+    if number == CLUSTER_POLICY and value not in (0, 1, 2):
+        raise DriverError("INVALID_VALUE", f"{kernel.name}: cluster scheduling policy {value} is unknown")
+    if number == NON_PORTABLE and value not in (0, 1):
+        raise DriverError(
+            "INVALID_VALUE", f"{kernel.name}: NON_PORTABLE_CLUSTER_SIZE_ALLOWED is {value}; expected 0 or 1"
+        )
     kernel.settings[number] = value
     session.admitted.clear()
 

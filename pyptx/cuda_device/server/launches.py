@@ -6,7 +6,7 @@ import re
 import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
@@ -16,7 +16,7 @@ from pyptx.cuda_device.server.errors import DriverError, code
 from pyptx.cuda_device.server.events import Event, record
 from pyptx.cuda_device.server.footprints import NOTHING, joined, ranges_of_bits
 from pyptx.cuda_device.server.handlers import handles
-from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, dynamic_limit, resident_ctas
+from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, directives, dynamic_limit, resident_ctas
 from pyptx.cuda_device.server.kernel_time import kernel_seconds
 from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
@@ -74,6 +74,7 @@ class KernelLaunch:
     kernel: Kernel
     config: LaunchConfig
     params: bytes
+    attributes: dict[int, bytes] = field(default_factory=dict)  # of cuLaunchKernelEx
     counters: Counters | None = field(default=None, repr=False)
     modeled: float | None = None  # seconds, of the last run
     used: tuple[np.ndarray, np.ndarray] = field(default=(NOTHING, NOTHING), repr=False)  # of the last run
@@ -87,6 +88,23 @@ class KernelLaunch:
     @property
     def label(self) -> str:
         return f"{self.name} {self.config.grid} x {self.config.block}"
+
+    def with_attributes(self, session: Session, attributes: Mapping[int, bytes]) -> KernelLaunch:
+        """Return the launch with other attributes.
+
+        Raises:
+            DriverError: they are unknown, or do not fit the launch.
+        """
+        data = b"".join(_ATTRIBUTE.pack(number, value) for number, value in attributes.items())
+        cluster, cooperative, _ = decode_attributes(session, data)
+        config = replace(
+            self.config,
+            cluster=cluster if _CLUSTER in attributes else self.config.cluster,
+            cooperative=cooperative if _COOPERATIVE in attributes else self.config.cooperative,
+        )
+        made = KernelLaunch(self.kernel, config, self.params, dict(attributes))
+        made.check(session)
+        return made
 
     def check(self, session: Session) -> None:
         """Raise DriverError where the driver refuses the launch."""
@@ -123,6 +141,13 @@ class KernelLaunch:
                 "INVALID_CLUSTER_SIZE",
                 f"{name}: a cluster of {prod(config.cluster)} CTAs; at most {most}\n"
                 "hint: up to 16 need cuFuncSetAttribute(NON_PORTABLE_CLUSTER_SIZE_ALLOWED)",
+            )
+        cluster = (
+            config.cluster if prod(config.cluster) > 1 else directives(self.kernel).get("reqnctapercluster", (1, 1, 1))
+        )
+        if any(ctas % size for ctas, size in zip(config.grid, cluster, strict=True)):
+            raise DriverError(
+                "INVALID_CLUSTER_SIZE", f"{name}: grid {config.grid} is not a multiple of the cluster {cluster}"
             )
         self.plan(session)
         params = self.kernel.program.symbols.params
@@ -315,6 +340,8 @@ def launch(
         cooperative = cooperative or also
     config = LaunchConfig((gx, gy, gz), (bx, by, bz), cluster, shared_bytes, bool(cooperative))
     wanted = KernelLaunch(session.get(handle, Kernel), config, params or b"")
+    if attributes:
+        wanted.attributes = dict(_ATTRIBUTE.iter_unpack(attributes))
     wanted.check(session)
     submit(session, stream, wanted)
     for event in events:

@@ -60,7 +60,7 @@ def add_data(
 
 @handles("cuLinkAddFile_v2")
 def add_file(session: Session, handle: int, kind: int, path: bytes, count: int, options: int, values: int) -> None:
-    _add(session, handle, kind, read_file(path), path.decode(errors="replace"))
+    _add(session, handle, kind, read_file(session, path), path.decode(errors="replace"))
 
 
 @handles("cuLinkComplete")

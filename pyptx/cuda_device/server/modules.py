@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
@@ -191,21 +190,21 @@ def _load(session: Session, image: bytes, context: int, count: int = 0, options:
         raise
 
 
-def read_file(name: bytes) -> bytes:
+def read_file(session: Session, name: bytes) -> bytes:
     """Return the contents of a file that the client names.
 
     Raises:
         DriverError: it cannot be read.
     """
     try:
-        return Path(name.decode(errors="surrogateescape")).read_bytes()
+        return session.path(name).read_bytes()
     except OSError as error:
         raise DriverError("FILE_NOT_FOUND", f"cannot read an image: {error}") from error
 
 
 @handles("cuModuleLoad")
 def load_file(session: Session, name: bytes) -> int:
-    return _load(session, read_file(name), session.context)
+    return _load(session, read_file(session, name), session.context)
 
 
 @handles("cuModuleLoadData", "cuModuleLoadFatBinary")
@@ -239,7 +238,7 @@ def load_library(
 def load_library_file(
     session: Session, name: bytes, options: int, values: int, count: int, more: int, more_values: int, more_count: int
 ) -> int:
-    return _load(session, read_file(name), 0, count, options, values)
+    return _load(session, read_file(session, name), 0, count, options, values)
 
 
 @handles("cuLibraryGetModule")

@@ -7,7 +7,7 @@ from math import prod
 
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
-from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, most_threads, resident_ctas
+from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, dynamic_limit, resident_ctas
 from pyptx.cuda_device.server.launches import decode_attributes
 from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
@@ -15,7 +15,7 @@ from pyptx.cuda_device.server.session import Session
 __all__: list[str] = []
 
 _CONFIG = struct.Struct("<7I4x2QI4x")
-_ATTRIBUTE_BYTES, _WARP = 72, 32
+_ATTRIBUTE_BYTES, _NO_CACHING_OVERRIDE = 72, 1
 
 
 @handles("cuOccupancyMaxActiveBlocksPerMultiprocessor")
@@ -27,33 +27,19 @@ def active_blocks(session: Session, handle: int, threads: int, dynamic: int) -> 
 
 @handles("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags")
 def active_blocks_with_flags(session: Session, handle: int, threads: int, dynamic: int, flags: int) -> int:
+    if flags & ~_NO_CACHING_OVERRIDE:
+        raise DriverError("INVALID_VALUE", f"occupancy: unknown flags 0x{flags:x}")
     return active_blocks(session, handle, threads, dynamic)
-
-
-@handles("cuOccupancyMaxPotentialBlockSize")
-def potential_block(session: Session, handle: int, callback: int, dynamic: int, limit: int) -> tuple[int, int]:
-    if callback:
-        raise DriverError("NOT_SUPPORTED", "cuOccupancyMaxPotentialBlockSize: pass the shared memory, not a function")
-    kernel = session.get(handle, Kernel)
-    most = min(limit or 1024, most_threads(kernel))
-    sizes = [*range(most // _WARP * _WARP, 0, -_WARP)] or [most]
-    best = max(sizes, key=lambda threads: (resident_ctas(kernel, threads, dynamic) * threads, threads))
-    return resident_ctas(kernel, best, dynamic) * session.gpu.sms, best
-
-
-@handles("cuOccupancyMaxPotentialBlockSizeWithFlags")
-def potential_block_with_flags(
-    session: Session, handle: int, callback: int, dynamic: int, limit: int, flags: int
-) -> tuple[int, int]:
-    return potential_block(session, handle, callback, dynamic, limit)
 
 
 @handles("cuOccupancyAvailableDynamicSMemPerBlock")
 def available_shared(session: Session, handle: int, blocks: int, threads: int) -> int:
     kernel, limits = session.get(handle, Kernel), session.gpu.limits
+    if blocks <= 0 or threads <= 0 or blocks > resident_ctas(kernel, threads, 0):
+        raise DriverError("INVALID_VALUE", f"{kernel.name}: an SM does not hold {blocks} CTAs of {threads} threads")
     per_block = limits.smem_per_sm // max(1, blocks) // limits.smem_unit * limits.smem_unit
     room = per_block - limits.smem_reserved - kernel.program.symbols.shared_bytes
-    return max(0, min(room, limits.smem_per_cta - kernel.program.symbols.shared_bytes))
+    return max(0, min(room, dynamic_limit(kernel)))
 
 
 def _config(session: Session, data: bytes) -> tuple[int, int, tuple[int, int, int]]:

@@ -28,6 +28,7 @@ class Pool:
     Attributes:
         sizes: bytes of each allocation, by address.
         high: the most bytes that were in use.
+        held: bytes that are in use, or were and are kept for later allocations.
         settings: values of cuMemPoolSetAttribute.
     """
 
@@ -35,11 +36,18 @@ class Pool:
     is_default: bool = False
     sizes: dict[int, int] = field(default_factory=dict)
     high: int = 0
+    held: int = 0
+    missing = "INVALID_VALUE"
     settings: dict[int, int] = field(default_factory=lambda: {1: 1, 2: 1, 3: 1, _THRESHOLD: 0})
 
     @property
     def used(self) -> int:
         return sum(self.sizes.values())
+
+    @property
+    def reserved(self) -> int:
+        """Bytes in use and kept; above the threshold nothing is kept, as after a synchronization."""
+        return max(self.used, min(self.held, self.settings[_THRESHOLD]))
 
 
 def _default(session: Session) -> Pool:
@@ -73,6 +81,7 @@ def _allocate(session: Session, pool: Pool, size: int, stream: int) -> int:
     if session.order is not None:
         session.order.memory(found, f"allocation of {size:,} bytes (cuMemAllocAsync)", address, size)
     pool.high = max(pool.high, pool.used)
+    pool.held = max(pool.held, pool.used)
     return address
 
 
@@ -136,17 +145,35 @@ def set_device_pool(session: Session, device: int, pool: int) -> None:
     session.current_pool = session.get(pool, Pool).handle
 
 
-@handles("cuMemGetDefaultMemPool", "cuMemGetMemPool")
-def pool_of_location(session: Session, location: int, kind: int) -> int:
-    where, _ = struct.unpack("<2i", session.read(location, 8))
+def _check_location(session: Session, location: int, kind: int) -> None:
+    where, device = struct.unpack("<2i", session.read(location, 8))
     if where != _DEVICE or kind != _PINNED:
         raise DriverError("NOT_SUPPORTED", "only pools of pinned memory of the device are simulated")
+    check_device(device)
+
+
+@handles("cuMemGetDefaultMemPool")
+def default_pool_of_location(session: Session, location: int, kind: int) -> int:
+    _check_location(session, location, kind)
+    return _default(session).handle
+
+
+@handles("cuMemGetMemPool")
+def pool_of_location(session: Session, location: int, kind: int) -> int:
+    _check_location(session, location, kind)
     return _current(session).handle
+
+
+@handles("cuMemSetMemPool")
+def set_pool_of_location(session: Session, location: int, kind: int, pool: int) -> None:
+    _check_location(session, location, kind)
+    session.current_pool = session.get(pool, Pool).handle
 
 
 @handles("cuMemPoolTrimTo")
 def trim(session: Session, handle: int, size: int) -> None:
-    session.get(handle, Pool)
+    pool = session.get(handle, Pool)
+    pool.held = max(pool.used, min(pool.held, size))
 
 
 @handles("cuMemPoolSetAttribute")
@@ -169,7 +196,9 @@ def get_attribute(session: Session, handle: int, number: int, place: int) -> Non
         layout, value = _CONSTANT[number]
         session.write(place, struct.pack(layout, value))
     elif number in _SWITCHES or number in _WIDE:
-        value = {_RESERVED: pool.used, _USED: pool.used, _RESERVED_HIGH: pool.high, _USED_HIGH: pool.high}.get(number)
+        value = {_RESERVED: pool.reserved, _USED: pool.used, _RESERVED_HIGH: pool.high, _USED_HIGH: pool.high}.get(
+            number
+        )
         value = pool.settings[number] if value is None else value
         session.write(place, value.to_bytes(8 if number in _WIDE else 4, "little"))
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 from pyptx.analysis.gpus import Gpu
 from pyptx.cuda_device.server.checking import LaunchChecks
 from pyptx.cuda_device.server.connection import Connection
-from pyptx.cuda_device.server.device_memory import Allocation, DeviceMemory
+from pyptx.cuda_device.server.device_memory import PAGE, Allocation, DeviceMemory
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_nodes import Capture
 from pyptx.cuda_device.server.modeled_time import ModeledTimes
@@ -28,6 +29,13 @@ __all__ = ["Context", "Options", "Session"]
 T = TypeVar("T")
 FIRST_HANDLE = 0x1000_0000  # those of the default streams are lower
 HEAP = 0x2F00_0000_0000  # address of the heap of malloc in kernels
+
+
+def _refuse_null(address: int) -> None:
+    if address < PAGE:
+        raise DriverError(
+            "INVALID_VALUE", f"a pointer among the arguments is {'null' if not address else hex(address)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -192,13 +200,13 @@ class Session:
         """Return the object of a handle.
 
         Raises:
-            DriverError: it is not a handle of such an object.
+            DriverError: it is not a handle of such an object; with the code `kind.missing`, else INVALID_HANDLE.
         """
         found = self._objects.get(handle)
         if not isinstance(found, kind):
             what = kind.__name__.lower()
             state = "a null pointer" if not handle else f"0x{handle:x}, which is not the handle of a {what}"
-            raise DriverError("INVALID_HANDLE", f"a {what} was expected, but got {state}")
+            raise DriverError(getattr(kind, "missing", "INVALID_HANDLE"), f"a {what} was expected, but got {state}")
         return found
 
     def remove(self, handle: int, kind: type[T]) -> T:
@@ -229,7 +237,11 @@ class Session:
             self._heap = Segment(HEAP, make())
         return self._heap
 
-    # the client's memory
+    # the client's files and memory
+
+    def path(self, name: bytes) -> Path:
+        """Return the path of a file that the client names, which may be relative to its working directory."""
+        return Path(f"/proc/{self.process}/cwd", os.fsdecode(name))
 
     def kept_memory(self, size: int) -> Allocation:
         """Return zeroed memory for what a call returns a pointer to; it is valid until the next such call."""
@@ -239,11 +251,22 @@ class Session:
         return self._kept
 
     def read(self, address: int, size: int) -> bytes:
-        """Read the client's memory, which may be the device's."""
+        """Read the client's memory, which may be the device's.
+
+        Raises:
+            DriverError: the address is a null pointer, or as if.
+        """
+        if size:
+            _refuse_null(address)
         return self.connection.read(self.thread, address, size)
 
     def write(self, address: int, data: bytes) -> None:
-        """Write into the client's memory."""
+        """Write into the client's memory.
+
+        Raises:
+            DriverError: the address is a null pointer, or as if.
+        """
+        _refuse_null(address)
         self.connection.write(self.thread, address, data)
 
     def call_host(self, function: int, data: int, stream: int | None = None) -> None:

@@ -158,6 +158,12 @@ def resource_of(session: Session, handle: int) -> bytes:
     return session.get(handle, ImageObject).resource
 
 
+@handles("cuTexObjectGetResourceViewDesc")
+def view_of(session: Session, handle: int) -> bytes:
+    session.get(handle, ImageObject)
+    raise DriverError("INVALID_VALUE", "cuTexObjectGetResourceViewDesc: the texture has no resource view")
+
+
 @handles("cuTexObjectGetTextureDesc")
 def description_of(session: Session, handle: int) -> bytes:
     return session.get(handle, ImageObject).description

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +12,18 @@ from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
 from pyptx.cuda_device.server.streams import submit
 
-__all__: list[str] = []
+__all__ = ["BATCH_MEM_OP", "Operations", "operations_of"]
 
-_BATCH_MEM_OP = 12  # CUgraphNodeType
+BATCH_MEM_OP = 12  # CUgraphNodeType
+_OPERATION = struct.Struct("<i4x2QI12x")  # CUstreamBatchMemOpParams
+_OPERATIONS = {
+    1: (4, True),
+    2: (4, False),
+    4: (8, True),
+    5: (8, False),
+}  # CUstreamBatchMemOpType: bytes, True for a wait
+_ORDERING = (3, 6)  # flush of remote writes, barrier
+_MOST_OPERATIONS = 256
 _GREATER_OR_EQUAL, _EQUAL, _AND, _NOR = range(4)  # CUstreamWaitValue_flags
 
 
@@ -24,7 +34,7 @@ class ValueWrite:
     address: int
     value: int
     size: int
-    kind = _BATCH_MEM_OP
+    kind = BATCH_MEM_OP
     label = "write of a value"
 
     def run(self, session: Session) -> None:
@@ -43,7 +53,7 @@ class ValueWait:
     value: int
     size: int
     condition: int
-    kind = _BATCH_MEM_OP
+    kind = BATCH_MEM_OP
     label = "wait for a value"
     waits_for_others = True  # whoever wrote the value
 
@@ -69,6 +79,52 @@ class ValueWait:
 
     def seconds(self, session: Session) -> float:
         return 0.0
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Operations of a batch, in their order; `given` is the array that describes them."""
+
+    steps: tuple[ValueWrite | ValueWait, ...]
+    given: bytes
+    kind = BATCH_MEM_OP
+    label = "batch of memory operations"
+    waits_for_others = True
+
+    def run(self, session: Session) -> None:
+        for step in self.steps:
+            step.run(session)
+
+    def seconds(self, session: Session) -> float:
+        return 0.0
+
+
+def operations_of(session: Session, count: int, place: int, flags: int) -> Operations:
+    """Return the operations of an array of CUstreamBatchMemOpParams.
+
+    Raises:
+        DriverError: one is invalid.
+    """
+    if flags or not 0 < count <= _MOST_OPERATIONS:
+        raise DriverError(
+            "INVALID_VALUE", f"{count} memory operations with flags 0x{flags:x}; at most {_MOST_OPERATIONS}"
+        )
+    given, steps = session.read(place, _OPERATION.size * count), list[ValueWrite | ValueWait]()
+    for kind, address, value, own_flags in _OPERATION.iter_unpack(given):
+        if kind in _ORDERING:  # work is in order
+            continue
+        if kind not in _OPERATIONS:
+            raise DriverError("NOT_SUPPORTED", f"memory operations of type {kind} are not simulated")
+        size, is_wait = _OPERATIONS[kind]
+        session.memory.require(address, size, "a memory operation")
+        value &= (1 << 8 * size) - 1
+        steps.append(ValueWait(address, value, size, own_flags & 3) if is_wait else ValueWrite(address, value, size))
+    return Operations(tuple(steps), given)
+
+
+@handles("cuStreamBatchMemOp_v2")
+def batch(session: Session, stream: int, count: int, place: int, flags: int) -> None:
+    submit(session, stream, operations_of(session, count, place, flags))
 
 
 def _register(bits: int) -> None:

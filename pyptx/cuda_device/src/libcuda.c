@@ -15,5 +15,6 @@ __attribute__((visibility("default"), used)) const char pyptx_sources[] = "pyptx
 #include "image.c"
 #include "launch.c"
 #include "lookup.c"
+#include "occupancy.c"
 #include "progress.c"
 #include "stubs.inc"

@@ -14,6 +14,17 @@
         }                                                                                                            \
     } while (0)
 
+#define FAILS(call, status)                                                                                          \
+    do {                                                                                                             \
+        cudaError_t status_ = (call);                                                                                \
+        if (status_ != (status)) {                                                                                   \
+            std::fprintf(stderr, "%s:%d: %s: %s, expected %s\n", __FILE__, __LINE__, #call,                          \
+                         cudaGetErrorName(status_), cudaGetErrorName(status));                                       \
+            std::exit(1);                                                                                            \
+        }                                                                                                            \
+        cudaGetLastError();                                                                                          \
+    } while (0)
+
 #define EXPECT(condition)                                                                                            \
     do {                                                                                                             \
         if (!(condition)) {                                                                                          \

@@ -1,4 +1,4 @@
-// Copies of rectangles and boxes, arrays, textures and surfaces. All copies become one structure of the driver.
+// Arrays, and copies of rectangles and boxes. All copies become one structure of the driver.
 
 #include "runtime.h"
 
@@ -7,8 +7,6 @@ int cuMemcpy3DAsync_v2(const void *, u64);
 int cuArray3DCreate_v2(u64 *, const void *);
 int cuArray3DGetDescriptor_v2(void *, u64);
 int cuMipmappedArrayCreate(u64 *, const void *, unsigned);
-int cuTexObjectCreate(u64 *, const void *, const void *, const void *);
-int cuSurfObjectCreate(u64 *, const void *);
 
 struct channels { int x, y, z, w, kind; };      // bits of each channel; SIGNED, UNSIGNED, FLOAT
 enum { SIGNED, UNSIGNED, FLOAT, NONE };
@@ -66,6 +64,18 @@ EXPORT int cudaArrayGetInfo(struct channels *channels, struct extent *extent, un
     if (extent) *extent = (struct extent){ found.width, found.height, found.depth };
     if (flags) *flags = found.flags;
     return left(SUCCESS);
+}
+
+EXPORT int cudaFreeArray(u64 array) {
+    int cuArrayDestroy(u64);
+    int status = enter();
+    return left(status || !array ? status : cuArrayDestroy(array));
+}
+
+EXPORT int cudaFreeMipmappedArray(u64 array) {
+    int cuMipmappedArrayDestroy(u64);
+    int status = enter();
+    return left(status || !array ? status : cuMipmappedArrayDestroy(array));
 }
 
 EXPORT int cudaGetChannelDesc(struct channels *channels, u64 array) { return cudaArrayGetInfo(channels, NULL, NULL, array); }
@@ -149,19 +159,25 @@ EXPORT int cudaMemcpy3DAsync(const struct copy_parameters *p, u64 stream) {
     return left(status ? status : copy_box_async(&box, stream));
 }
 
+static int check_rectangle(const struct box_copy *box, int kind) {
+    if (kind < HOST_TO_HOST || kind > DEFAULT) return INVALID_COPY_DIRECTION;
+    int fits = (box->from.array || box->width <= box->from.pitch) && (box->to.array || box->width <= box->to.pitch);
+    return fits ? SUCCESS : INVALID_PITCH;
+}
+
 // A copy of a rectangle, and its form on a stream.
 #define RECTANGLE(name, parameters, from_side, to_side) \
     EXPORT int name parameters { \
         int status = enter(); \
-        if (!status && (kind < HOST_TO_HOST || kind > DEFAULT)) status = INVALID_COPY_DIRECTION; \
         struct box_copy box = { from_side, to_side, width, height, 1 }; \
+        if (!status) status = check_rectangle(&box, kind); \
         return left(status ? status : copy_box(&box)); \
     }
 #define RECTANGLE_ASYNC(name, parameters, from_side, to_side) \
     EXPORT int name parameters { \
         int status = enter(); \
-        if (!status && (kind < HOST_TO_HOST || kind > DEFAULT)) status = INVALID_COPY_DIRECTION; \
         struct box_copy box = { from_side, to_side, width, height, 1 }; \
+        if (!status) status = check_rectangle(&box, kind); \
         return left(status ? status : copy_box_async(&box, stream)); \
     }
 #define FROM_MEMORY memory_side(from, from_pitch, height, memory_type(kind, 0))
@@ -182,78 +198,82 @@ RECTANGLE_ASYNC(cudaMemcpy2DFromArrayAsync, (void *to, size_t to_pitch, u64 from
 RECTANGLE(cudaMemcpy2DArrayToArray, (u64 to, size_t to_x, size_t to_y, u64 from, size_t x, size_t y, size_t width, size_t height, int kind),
           array_side(from, x, y), array_side(to, to_x, to_y))
 
-// textures and surfaces -----------------------------------------------------------------------------------------------
+// rows of bytes of an array, which follow each other ------------------------------------------------------------------
 
-enum { OF_ARRAY, OF_MIPMAPPED, OF_LINEAR, OF_PITCHED };      // cudaResourceType, CUresourcetype
-struct resource {
-    int type;
-    union {
-        u64 array;
-        struct { u64 pointer; struct channels channels; size_t width, height, pitch; } memory;      // width: bytes if linear
-    };
-};
-struct driver_resource {
-    int type;
-    union {
-        u64 array;
-        struct { u64 pointer; int format; unsigned channels; size_t width, height, pitch; } memory;
-        int reserved[32];
-    };
-    unsigned flags;
-};
-struct texture {
-    int address[3], filter, read_mode, srgb;
-    float border[4];
-    int normalized;
-    unsigned anisotropy;
-    int mipmap_filter;
-    float bias, least_level, most_level;
-    int no_trilinear, seamless;
-};
-struct driver_texture {
-    int address[3], filter;
-    unsigned flags, anisotropy;
-    int mipmap_filter;
-    float bias, least_level, most_level, border[4];
-    int reserved[12];
-};
-enum { READ_AS_INTEGER = 1, NORMALIZED_COORDINATES = 2, SRGB = 0x10, NO_TRILINEAR = 0x20, SEAMLESS = 0x40 };
+int cuMemcpyAtoA_v2(u64, size_t, u64, size_t, size_t);
+int cuMemcpyAtoD_v2(u64, u64, size_t, size_t);
+int cuMemcpyAtoHAsync_v2(void *, u64, size_t, size_t, u64);
+int cuMemcpyDtoA_v2(u64, size_t, u64, size_t);
+int cuMemcpyHtoA_v2(u64, size_t, const void *, size_t);
+int cuMemcpyHtoAAsync_v2(u64, size_t, const void *, size_t, u64);
+int cuMemcpyAtoH_v2(void *, u64, size_t, size_t);
 
-static int driver_resource(const struct resource *given, struct driver_resource *made) {
-    *made = (struct driver_resource){ .type = given->type };
-    if (given->type == OF_ARRAY || given->type == OF_MIPMAPPED) {
-        made->array = given->array;
-        return SUCCESS;
-    }
-    made->memory.pointer = given->memory.pointer;
-    made->memory.width = given->memory.width;
-    if (given->type == OF_PITCHED) {
-        made->memory.height = given->memory.height;
-        made->memory.pitch = given->memory.pitch;
-    }
-    return format_of(&given->memory.channels, &made->memory.format, &made->memory.channels);
+static int row_offset(u64 array, size_t x, size_t y, int kind, size_t *offset) {
+    struct array_descriptor found;
+    int status = enter();
+    if (!status && (kind < HOST_TO_HOST || kind > DEFAULT)) status = INVALID_COPY_DIRECTION;
+    if (!status) status = cuArray3DGetDescriptor_v2(&found, array);
+    if (!status) *offset = x + y * found.width * (size_t)channels_of(found.format, found.channels).x / 8 * found.channels;
+    return status;
 }
 
-EXPORT int cudaCreateTextureObject(u64 *texture, const struct resource *resource, const struct texture *t, const void *view) {
-    struct driver_resource r;
-    int status = enter();
-    if (!status && (!texture || !resource || !t)) status = INVALID_VALUE;
-    if (!status) status = driver_resource(resource, &r);
-    if (status) return left(status);
-    struct driver_texture made = {
-        .address = { t->address[0], t->address[1], t->address[2] }, .filter = t->filter, .anisotropy = t->anisotropy,
-        .mipmap_filter = t->mipmap_filter, .bias = t->bias, .least_level = t->least_level, .most_level = t->most_level,
-        .border = { t->border[0], t->border[1], t->border[2], t->border[3] },
-        .flags = (t->read_mode ? 0 : READ_AS_INTEGER) | (t->normalized ? NORMALIZED_COORDINATES : 0) |
-            (t->srgb ? SRGB : 0) | (t->no_trilinear ? NO_TRILINEAR : 0) | (t->seamless ? SEAMLESS : 0),
-    };
-    return left(cuTexObjectCreate(texture, &r, &made, view));
+EXPORT int cudaMemcpyToArray(u64 to, size_t x, size_t y, const void *from, size_t size, int kind) {
+    size_t offset;
+    int status = row_offset(to, x, y, kind, &offset);
+    return left(status || !size ? status : cuMemcpyHtoA_v2(to, offset, from, size));    // takes memory of the device, too
 }
 
-EXPORT int cudaCreateSurfaceObject(u64 *surface, const struct resource *resource) {
-    struct driver_resource r;
+EXPORT int cudaMemcpyToArrayAsync(u64 to, size_t x, size_t y, const void *from, size_t size, int kind, u64 stream) {
+    size_t offset;
+    int status = row_offset(to, x, y, kind, &offset);
+    return left(status || !size ? status : cuMemcpyHtoAAsync_v2(to, offset, from, size, stream));
+}
+
+EXPORT int cudaMemcpyFromArray(void *to, u64 from, size_t x, size_t y, size_t size, int kind) {
+    size_t offset;
+    int status = row_offset(from, x, y, kind, &offset);
+    return left(status || !size ? status : cuMemcpyAtoH_v2(to, from, offset, size));
+}
+
+EXPORT int cudaMemcpyFromArrayAsync(void *to, u64 from, size_t x, size_t y, size_t size, int kind, u64 stream) {
+    size_t offset;
+    int status = row_offset(from, x, y, kind, &offset);
+    return left(status || !size ? status : cuMemcpyAtoHAsync_v2(to, from, offset, size, stream));
+}
+
+EXPORT int cudaMemcpyArrayToArray(u64 to, size_t to_x, size_t to_y, u64 from, size_t x, size_t y, size_t size, int kind) {
+    size_t to_offset, offset;
+    int status = row_offset(to, to_x, to_y, kind, &to_offset);
+    if (!status) status = row_offset(from, x, y, kind, &offset);
+    return left(status || !size ? status : cuMemcpyAtoA_v2(to, to_offset, from, offset, size));
+}
+
+// copies between devices, of which there is one -----------------------------------------------------------------------
+
+struct peer_parameters {
+    u64 from_array; struct position from_position; struct pitched from; int from_device;
+    u64 to_array; struct position to_position; struct pitched to; int to_device;
+    struct extent extent;
+};
+
+static int peer_box(const struct peer_parameters *p, struct box_copy *box) {
     int status = enter();
-    if (!status && (!surface || !resource)) status = INVALID_VALUE;
-    if (!status) status = driver_resource(resource, &r);
-    return left(status ? status : cuSurfObjectCreate(surface, &r));
+    if (status || !p) return status ? status : INVALID_VALUE;
+    if (p->from_device || p->to_device) return INVALID_DEVICE;
+    struct copy_parameters same = {
+        p->from_array, p->from_position, p->from, p->to_array, p->to_position, p->to, p->extent, DEVICE_TO_DEVICE
+    };
+    return box_of(&same, box);
+}
+
+EXPORT int cudaMemcpy3DPeer(const struct peer_parameters *p) {
+    struct box_copy box;
+    int status = peer_box(p, &box);
+    return left(status ? status : copy_box(&box));
+}
+
+EXPORT int cudaMemcpy3DPeerAsync(const struct peer_parameters *p, u64 stream) {
+    struct box_copy box;
+    int status = peer_box(p, &box);
+    return left(status ? status : copy_box_async(&box, stream));
 }

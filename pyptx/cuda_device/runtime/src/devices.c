@@ -87,7 +87,40 @@ EXPORT int cudaSetValidDevices(int *numbers, int count) {
     return left(SUCCESS);
 }
 
-EXPORT int cudaSetDeviceFlags(unsigned flags) { (void)flags; return left(enter()); }
+enum { MAP_HOST = 8 };      // cudaDeviceMapHost, which unified addressing implies
+
+EXPORT int cudaSetDeviceFlags(unsigned flags) {
+    int cuDevicePrimaryCtxSetFlags_v2(int, unsigned);
+    pthread_once(&once, initialize);
+    return left(initialized ? initialized : cuDevicePrimaryCtxSetFlags_v2(device, flags));
+}
+
+EXPORT int cudaGetDeviceFlags(unsigned *flags) {
+    int cuCtxGetFlags(unsigned *);
+    int status = enter();
+    if (!status) status = flags ? cuCtxGetFlags(flags) : INVALID_VALUE;
+    if (!status) *flags |= MAP_HOST;
+    return left(status);
+}
+
+EXPORT int cudaChooseDevice(int *number, const void *wanted) {
+    pthread_once(&once, initialize);
+    if (!initialized && number && wanted) *number = 0;      // there is one
+    return left(initialized ? initialized : number && wanted ? SUCCESS : INVALID_VALUE);
+}
+
+// Peers: a device is none of its own, and there is one device.
+
+EXPORT int cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+    int status = enter();
+    (void)peer;
+    return left(status ? status : flags ? INVALID_VALUE : INVALID_DEVICE);
+}
+
+EXPORT int cudaDeviceDisablePeerAccess(int peer) {
+    int status = enter();
+    return left(status ? status : peer == device ? PEER_ACCESS_NOT_ENABLED : INVALID_DEVICE);
+}
 
 EXPORT int cudaDeviceReset(void) {
     int status = enter();

@@ -11,8 +11,8 @@ int cuGraphExecMemcpyNodeSetParams(u64, u64, const void *, u64);
 int cuGraphAddMemsetNode(u64 *, u64, const u64 *, size_t, const void *, u64);
 int cuGraphExecMemsetNodeSetParams(u64, u64, const void *, u64);
 int cuGraphInstantiateWithFlags(u64 *, u64, u64);
-int cuGraphAddNode_v3(u64 *, u64, const u64 *, const void *, size_t, void *);
-int cuGraphConditionalHandleCreate(u64 *, u64, u64, unsigned, unsigned);
+int cuGraphKernelNodeGetParams_v2(u64, void *);
+int cuGraphMemcpyNodeGetParams(u64, void *);
 
 struct kernel_node { const void *host; struct dim3 grid, block; unsigned shared_bytes; void **params, **extra; };
 struct driver_kernel_node { u64 function; struct dim3 grid, block; unsigned shared_bytes; void **params, **extra; u64 kernel, context; };
@@ -113,42 +113,81 @@ EXPORT int cudaGraphInstantiate(u64 *exec, u64 graph, u64 flags) {
     return left(status ? status : cuGraphInstantiateWithFlags(exec, graph, flags));
 }
 
-// Nodes of any type: parameters of kernels and copies differ from the driver's, those of other types are the same.
+// copies from and to variables ----------------------------------------------------------------------------------------
 
-enum { KERNEL_NODE = 0, COPY_NODE = 1, UNION_BYTES = 232 };
-
-struct any_node { int type, reserved[3]; unsigned char own[UNION_BYTES]; u64 end; };
-struct any_kernel_node { struct kernel_node node; u64 context; int function_type; };
-struct any_copy_node { int flags, reserved; u64 context; struct copy_parameters copy; };
-
-EXPORT int cudaGraphAddNode(u64 *node, u64 graph, const u64 *after, const void *edges, size_t count, struct any_node *given) {
-    int status = enter();
-    if (status || !given) return left(status ? status : INVALID_VALUE);
-    struct any_node made = *given;
-    if (given->type == KERNEL_NODE) {
-        struct any_kernel_node kernel;
-        struct driver_kernel_node own;
-        memcpy(&kernel, given->own, sizeof kernel);
-        status = driver_kernel_node(&kernel.node, &own);
-        memset(made.own, 0, sizeof made.own);
-        memcpy(made.own, &own, sizeof own);
-    } else if (given->type == COPY_NODE) {
-        struct any_copy_node copy;
-        struct box_copy box;
-        memcpy(&copy, given->own, sizeof copy);
-        status = box_of(&copy.copy, &box);
-        memcpy(made.own + offsetof(struct any_copy_node, copy), &box, sizeof box);
+// A copy between a variable and memory: the address of the variable is where the copy's other side would be.
+#define OF_VARIABLE(name, before, given, after, is_to) \
+    EXPORT int name before { \
+        u64 variable, context; \
+        int status = context_of_thread(&context); \
+        if (!status && (kind == HOST_TO_HOST || kind == (is_to ? DEVICE_TO_HOST : HOST_TO_DEVICE) || kind < 0 || kind > DEFAULT)) \
+            status = INVALID_COPY_DIRECTION; \
+        if (!status) status = part_of_variable(symbol, offset, size, &variable); \
+        if (status) return left(status); \
+        void *at = (void *)(uintptr_t)variable; \
+        struct box_copy box = is_to ? line(at, memory, size, kind) : line((void *)memory, at, size, kind); \
+        (void)context; \
+        return left(given after); \
     }
-    if (!status) status = cuGraphAddNode_v3(node, graph, after, edges, count, &made);
-    if (!status && given->type != KERNEL_NODE && given->type != COPY_NODE) memcpy(given->own, made.own, sizeof made.own);
+#define TO const void *symbol, const void *memory, size_t size, size_t offset, int kind
+#define FROM void *memory, const void *symbol, size_t size, size_t offset, int kind
+
+OF_VARIABLE(cudaGraphAddMemcpyNodeToSymbol, (u64 *node, u64 graph, const u64 *nodes, size_t count, TO),
+            cuGraphAddMemcpyNode, (node, graph, nodes, count, &box, context), 1)
+OF_VARIABLE(cudaGraphAddMemcpyNodeFromSymbol, (u64 *node, u64 graph, const u64 *nodes, size_t count, FROM),
+            cuGraphAddMemcpyNode, (node, graph, nodes, count, &box, context), 0)
+OF_VARIABLE(cudaGraphMemcpyNodeSetParamsToSymbol, (u64 node, TO), cuGraphMemcpyNodeSetParams, (node, &box), 1)
+OF_VARIABLE(cudaGraphMemcpyNodeSetParamsFromSymbol, (u64 node, FROM), cuGraphMemcpyNodeSetParams, (node, &box), 0)
+OF_VARIABLE(cudaGraphExecMemcpyNodeSetParamsToSymbol, (u64 exec, u64 node, TO),
+            cuGraphExecMemcpyNodeSetParams, (exec, node, &box, context), 1)
+OF_VARIABLE(cudaGraphExecMemcpyNodeSetParamsFromSymbol, (u64 exec, u64 node, FROM),
+            cuGraphExecMemcpyNodeSetParams, (exec, node, &box, context), 0)
+
+// queries -------------------------------------------------------------------------------------------------------------
+
+static void kernel_node(const struct driver_kernel_node *found, struct kernel_node *made) {
+    *made = (struct kernel_node){
+        host_of(found->function), found->grid, found->block, found->shared_bytes, found->params, found->extra
+    };
+}
+
+EXPORT int cudaGraphKernelNodeGetParams(u64 node, struct kernel_node *made) {
+    struct driver_kernel_node found;
+    int status = enter();
+    if (!status) status = made ? cuGraphKernelNodeGetParams_v2(node, &found) : INVALID_VALUE;
+    if (!status) kernel_node(&found, made);
     return left(status);
 }
 
-EXPORT int cudaGraphConditionalHandleCreate_v2(u64 *handle, u64 graph, u64 context, unsigned value, unsigned flags) {
-    int status = enter();
-    return left(status ? status : cuGraphConditionalHandleCreate(handle, graph, context, value, flags));
+// Return one side of a copy as the runtime has it, and its pointer or array.
+static struct pitched pitched_side(const struct side *s, u64 *array, struct position *at, size_t element) {
+    *array = s->type == MEMORY_ARRAY ? s->array : 0;
+    *at = (struct position){ s->x / element, s->y, s->z };
+    if (*array) return (struct pitched){ 0 };
+    char *pointer = s->type == MEMORY_HOST ? (char *)(uintptr_t)s->host : (char *)(uintptr_t)s->device;
+    return (struct pitched){ pointer, s->pitch, s->pitch, s->height };
 }
 
-EXPORT int cudaGraphConditionalHandleCreate(u64 *handle, u64 graph, unsigned value, unsigned flags) {
-    return cudaGraphConditionalHandleCreate_v2(handle, graph, 0, value, flags);
+static int copy_node(const struct box_copy *box, struct copy_parameters *made) {
+    size_t from_bytes = 1, to_bytes = 1;
+    int status = SUCCESS;
+    if (box->from.type == MEMORY_ARRAY) status = element_bytes(box->from.array, &from_bytes);
+    if (!status && box->to.type == MEMORY_ARRAY) status = element_bytes(box->to.array, &to_bytes);
+    if (status) return status;
+    memset(made, 0, sizeof *made);
+    made->from = pitched_side(&box->from, &made->from_array, &made->from_position, from_bytes);
+    made->to = pitched_side(&box->to, &made->to_array, &made->to_position, to_bytes);
+    size_t element = made->from_array ? from_bytes : to_bytes;
+    made->extent = (struct extent){ box->width / element, box->height, box->depth };
+    int from_host = box->from.type == MEMORY_HOST, to_host = box->to.type == MEMORY_HOST;
+    int unified = box->from.type == MEMORY_UNIFIED || box->to.type == MEMORY_UNIFIED;
+    made->kind = unified ? DEFAULT : from_host ? (to_host ? HOST_TO_HOST : HOST_TO_DEVICE) : to_host ? DEVICE_TO_HOST : DEVICE_TO_DEVICE;
+    return SUCCESS;
+}
+
+EXPORT int cudaGraphMemcpyNodeGetParams(u64 node, struct copy_parameters *made) {
+    struct box_copy box;
+    int status = enter();
+    if (!status) status = made ? cuGraphMemcpyNodeGetParams(node, &box) : INVALID_VALUE;
+    return left(status ? status : copy_node(&box, made));
 }

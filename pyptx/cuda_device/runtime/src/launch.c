@@ -180,3 +180,9 @@ OF_FUNCTION(cudaOccupancyMaxPotentialClusterSize, (int *size, const void *host, 
             cuOccupancyMaxPotentialClusterSize(size, function, config))
 OF_FUNCTION(cudaOccupancyMaxActiveClusters, (int *clusters, const void *host, const void *config), clusters && config,
             cuOccupancyMaxActiveClusters(clusters, function, config))
+
+EXPORT int cudaKernelSetAttributeForDevice(u64 kernel, int attribute, int value, int device) {
+    int cuKernelSetAttribute(int, int, u64, int);
+    int status = enter();
+    return left(status ? status : cuKernelSetAttribute(attribute, value, kernel, device));
+}

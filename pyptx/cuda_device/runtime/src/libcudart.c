@@ -11,6 +11,8 @@
 #include "launch.c"
 #include "memory.c"
 #include "arrays.c"
+#include "textures.c"
 #include "graphs.c"
+#include "graph_nodes.c"
 #include "streams.c"
 #include "stubs.inc"

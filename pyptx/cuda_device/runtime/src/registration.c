@@ -166,6 +166,16 @@ static int function_of(const void *host, u64 *function) {
     return status;
 }
 
+// What a program knows a function by: the stub of its kernel, else its handle.
+static const void *host_of(u64 function) {
+    const void *found = (const void *)(uintptr_t)function;
+    pthread_mutex_lock(&images_lock);
+    for (int k = 0; k < PLACES; k++)
+        for (struct symbol *s = symbols[k]; s; s = s->next) if (s->is_kernel && s->function == function) found = s->host;
+    pthread_mutex_unlock(&images_lock);
+    return found;
+}
+
 static int variable_of(const void *host, u64 *address, size_t *size) {
     struct symbol *s = find_symbol(host);
     if (!s || s->is_kernel) return INVALID_SYMBOL;
