@@ -97,20 +97,13 @@ VARIABLES = (
         "path of a program",
         "`ncu` on `PATH`, or of an installed CUDA toolkit",
         "profile with this `ncu`, and read reports with it",
-        "programs",
+        "tools",
     ),
     Variable(
         "PYPTX_DEVICE_SOCKET",
         "a path",
         "set by `pyptx exec` and `pyptx.device`",
         "connect a program's CUDA driver to the simulated device",
-        "programs",
-    ),
-    Variable(
-        "PYPTX_CALL_SITES",
-        "`1`",
-        "set by `pyptx exec --check`",
-        "send the place of each call of the driver, which reports name",
         "programs",
     ),
     Variable(
@@ -124,7 +117,7 @@ VARIABLES = (
         "PYPTX_CALL_SITES",
         "`1`",
         "set by `pyptx exec --check`",
-        "tell the simulated device the program's return address of each call",
+        "send the return address of each driver call to the simulated device, which reports its source line",
         "programs",
     ),
     Variable(

@@ -3,8 +3,8 @@
     python tests/benchmarks/installation.py [1|2] [--install-only]
 
 The commands are the lines of the README's first block. They run on a copy of the tracked files, with pip's own cache, and
-nothing else: no GPU, no compiler. Megabytes are those that the environment has grown by. `--install-only` leaves out what
-follows `&&`.
+nothing else: no GPU, no compiler. Megabytes are those that the environment has grown by, of an installation also those of
+NVIDIA's packages. `--install-only` leaves out what follows `&&`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,14 @@ def megabytes(folder: Path) -> float:
     return sum(path.lstat().st_size for path in files) / 1e6
 
 
-def measure(command: str) -> list[tuple[str, float, float]]:
-    """Run the parts of a command; return each with its seconds and the megabytes that the environment grew by."""
+def nvidia_megabytes(venv: Path) -> float:
+    """Return the size of NVIDIA's packages in an environment."""
+    return sum(megabytes(folder) for folder in venv.glob("lib/python*/site-packages/nvidia*"))
+
+
+def measure(command: str) -> list[tuple[str, float, float, float]]:
+    """Run the parts of a command; return each with its seconds, and the megabytes of the environment and of NVIDIA's packages
+    that it added."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_checkout(folder / "checkout")
@@ -51,9 +57,11 @@ def measure(command: str) -> list[tuple[str, float, float]]:
         environment["PATH"] = f"{folder / 'venv' / 'bin'}{os.pathsep}{environment['PATH']}"
         found = []
         for part in command.split(" && "):
-            before, start = megabytes(folder / "venv"), time.monotonic()
+            venv = folder / "venv"
+            before, tools, start = megabytes(venv), nvidia_megabytes(venv), time.monotonic()
             subprocess.run(part, shell=True, cwd=folder / "checkout", env=environment, check=True, stdout=sys.stderr)
-            found.append((part, time.monotonic() - start, megabytes(folder / "venv") - before))
+            seconds = time.monotonic() - start
+            found.append((part, seconds, megabytes(venv) - before, nvidia_megabytes(venv) - tools))
         return found
 
 
@@ -64,8 +72,9 @@ def main() -> None:
     arguments = parser.parse_args()
     for number in arguments.which or (1, 2):
         command = commands()[number - 1]
-        for part, seconds, size in measure(command.partition(" && ")[0] if arguments.install_only else command):
-            print(f"{part:32} {seconds:7.0f} s {size:7.0f} MB", flush=True)
+        for part, seconds, size, tools in measure(command.partition(" && ")[0] if arguments.install_only else command):
+            of_these = f" {tools:7.0f} MB of NVIDIA's" if tools else ""
+            print(f"{part:32} {seconds:7.0f} s {size:7.0f} MB{of_these}", flush=True)
 
 
 if __name__ == "__main__":

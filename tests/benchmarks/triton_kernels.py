@@ -99,14 +99,19 @@ def main() -> None:
         return
     simulated, interpreted = worker(names, False), worker(names, True)
     print(f"{'kernel':40} {'simulator ms':>14} {'interpreter ms':>16} {'ratio':>8}")
-    ratios = []
+    ratios, times = [], []
     for name, seconds in simulated.items():
         other = interpreted.get(name)
         ratio = other / seconds if isinstance(seconds, float) and isinstance(other, float) else None
-        ratios += [] if ratio is None else [ratio]
+        if ratio is not None:
+            ratios.append(ratio)
+            times.append(1e3 * seconds)
         print(f"{name:40} {text(seconds):>14} {text(other):>16} {f'{ratio:.1f}' if ratio else '':>8}")
     if ratios:
-        print(f"median ratio {sorted(ratios)[len(ratios) // 2]:.1f} of {len(ratios)} kernels")
+        print(
+            f"simulator {min(times):.1f} to {max(times):.0f} ms, median ratio {sorted(ratios)[len(ratios) // 2]:.0f} "
+            f"of {len(ratios)} kernels"
+        )
 
 
 if __name__ == "__main__":

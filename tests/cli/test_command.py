@@ -269,7 +269,7 @@ def test_doctor_lists_components_and_abilities(capsys):
     for ability in ("machine code, and views of it", "NumPy arrays on the CPU, at full speed"):
         assert f"works  {ability}\n" in works
     if "cuda:0" not in lines:
-        assert "-      kernels on a GPU\n       driver none (" in works
+        assert "-      kernels on a GPU\n       driver no NVIDIA driver on this machine" in works
         assert "-> install an NVIDIA GPU and its driver" in works
 
 

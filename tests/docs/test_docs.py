@@ -42,7 +42,7 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, request: pytest.Fix
     """
     text = page.read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
-    script = tmp_path / "page.py"
+    script = tmp_path / f"{page.stem.replace('-', '_')}.py"
     lines = [f"{block[1]}\nprint({END!r}, end='')" for block in blocks]
     script.write_text("\n".join(lines), encoding="utf-8")
     if named(page) in ALONE:
@@ -53,6 +53,7 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, request: pytest.Fix
         monkeypatch.chdir(tmp_path)
         runpy.run_path(str(script), run_name="__main__")
         printed = capsys.readouterr().out.split(END)
+    printed = [output.replace(f"{tmp_path}/", "") for output in printed]
     pictures = [name for name in re.findall(r"\]\(([\w-]+\.svg)\)", text) if (tmp_path / name).exists()]
     if request.config.getoption("--bless"):
         for block, output in reversed(list(zip(blocks, printed, strict=False))):

@@ -17,6 +17,7 @@ from pyptx.runtime import LaunchPlan, Runtime, dim3, settings
 from pyptx.runtime.arrays import arrays_of
 from pyptx.runtime.cuda import CudaBackend, DeviceArray
 from pyptx.runtime.cuda.arrays import DeviceArrays
+from pyptx.runtime.cuda.driver import Driver
 from pyptx.runtime.cuda.launch import stream_handle
 from pyptx.runtime.cuda.probe import probe
 from pyptx.types import f32
@@ -409,6 +410,8 @@ def test_a_machine_without_a_driver_says_so():
     with pytest.raises(LaunchError, match=r"no NVIDIA driver.*libcuda") as caught:
         launch(CudaBackend(api), scale, X, X.copy(), 2.0, 100)
     assert "pyptx.use('sim')" in str(caught.value)
+    with pytest.raises(LaunchError, match=r"^no NVIDIA driver"):
+        _ = Driver(api).count
 
 
 def test_a_driver_without_a_function_says_so():

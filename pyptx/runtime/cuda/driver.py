@@ -126,16 +126,17 @@ class Driver:
             doing: the operation, for messages.
         Raises:
             DeviceError: the driver returned an error; the message has its name and the operation.
-            LaunchError: the driver is too old to have the function.
+            LaunchError: the driver is missing, or too old to have the function.
         """
+        api = self.api
         try:
-            status, *values = getattr(self.api, name)(*args)
+            status, *values = getattr(api, name)(*args)
         except RuntimeError as missing:  # cuda-bindings did not find the function in libcuda
             raise BackendError(
                 f"{doing or name}: not supported by this driver: {missing}",
                 hint="install a newer NVIDIA driver; pyptx doctor shows the installed version",
             ) from missing
-        if status != self.api.CUresult.CUDA_SUCCESS:
+        if status != api.CUresult.CUDA_SUCCESS:
             raise DeviceError(f"{doing or name}: {self.error_text(status)}", code=int(status))
         return values[0] if len(values) == 1 else tuple(values) or None
 

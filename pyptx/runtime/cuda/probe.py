@@ -23,7 +23,7 @@ def probe(api: Any = None, *, assembler: str | None = None) -> Iterator[tuple[st
         count, known = driver.count, driver.version
     except (LaunchError, DeviceError) as missing:
         what = "the package cuda-bindings" if "cuda-bindings" in missing.message else "an NVIDIA GPU and its driver"
-        yield "driver", False, f"none ({missing.message})", f"install {what}"
+        yield "driver", False, missing.message, f"install {what}"
         return
     release = (assembler or "").rpartition(" ")[2]
     if newer(release, known, minor=False):

@@ -2,7 +2,7 @@
 
     python tests/check/litmus/compare.py
 
-It takes half an hour on two cores; exit status 1 if a verdict differs.
+It takes two minutes on two cores; exit status 1 if a verdict differs.
 """
 
 from __future__ import annotations
