@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import pyptx
+from pyptx import ptx
 from pyptx.analysis.gpus import GPUS, gpu
 from pyptx.analysis.model.estimate import estimate
 from pyptx.analysis.model.power import Activity, board_watts, boost_clock, energy_of, sustained_clock
+from pyptx.types import f32
 
 IDLE = Activity({}, 0.0, 0.0, 132)
 
@@ -80,3 +82,20 @@ def test_atomic_operations_on_equal_lines_wait_for_each_other():
     assert few.terms["atomics"] == pytest.approx(4 * lanes / few.clock_hz)
     assert many.terms["atomics"] == pytest.approx(few.terms["atomics"] / 512)
     assert few.seconds > few.terms["atomics"] > 3 * many.seconds
+
+
+def test_the_clock_settles_where_it_changes_the_bound():
+    """Each clock made the replay favor the other one: the iteration alternated for ever."""
+
+    @pyptx.kernel(
+        in_specs=(pyptx.Tile("N", f32), pyptx.Tile("N", f32)),
+        out_specs=(pyptx.Tile("N", f32),),
+        grid=lambda N: N // 1024,
+        block=256,
+    )
+    def add(a, b, c):
+        i = ptx.global_id() * 4
+        c.store(i, a.load(i, vec=4) + b.load(i, vec=4))
+
+    found = add.estimate(N=1 << 24, device="h200")
+    assert found.terms["dram"] < found.seconds < 1.5 * found.terms["dram"]

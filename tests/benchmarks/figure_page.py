@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from figure_table import FIGURES, LABELS, ROOT, STATEMENTS
+from figure_table import FIGURES, LABELS, ROOT, STATEMENTS, Figure, Values
 
 __all__ = ["PAGE", "page", "stated"]
 
@@ -36,6 +36,18 @@ detection-rate
 """
 
 
+def claim(figure: Figure, values: Values) -> str:
+    """Return the sentence of a figure with its numbers.
+
+    Raises:
+        ValueError: the numbers were stored when the sentence had other fields.
+    """
+    try:
+        return figure.claim.format(**values)
+    except KeyError as missing:
+        raise ValueError(f"{figure.key} has no stored {missing}; run figures.py {figure.key}") from None
+
+
 def page(results: Mapping[str, Any]) -> str:
     """Return the page; a figure whose command has not been run yet is left out."""
     lines = [HEAD]
@@ -44,7 +56,7 @@ def page(results: Mapping[str, Any]) -> str:
         for figure in FIGURES:
             stored = results.get(figure.key)
             if figure.label == label and stored:
-                lines.append(f"| {figure.claim.format(**stored['values'])} | `{figure.command}` | {stored['date']} |")
+                lines.append(f"| {claim(figure, stored['values'])} | `{figure.command}` | {stored['date']} |")
         if label == "measured":
             lines.append(f"\nOn {results['machine']}.")
         if label == "modeled":
@@ -57,7 +69,7 @@ def stated(results: Mapping[str, Any]) -> dict[str, str]:
     """Return the pages of `STATEMENTS`, by path, with the numbers of the results.
 
     Raises:
-        ValueError: a page does not have its sentence exactly once.
+        ValueError: a page does not have its sentence exactly once, or a figure of a sentence has not been run.
     """
     numbers = {
         f"{key}.{name}": value
@@ -70,6 +82,8 @@ def stated(results: Mapping[str, Any]) -> dict[str, str]:
     for path, sentence in STATEMENTS:
         text = pages.get(path) or (ROOT / path).read_text(encoding="utf-8")
         names = re.findall(r"\{([\w.]+)\}", sentence)
+        if missing := [name for name in names if name not in numbers]:
+            raise ValueError(f"{', '.join(missing)} has no stored value; run figures.py {missing[0].partition('.')[0]}")
         words = re.escape(sentence).replace(r"\ ", r"\s+")
         found = list(re.finditer(re.sub(r"\\\{[\w\\.]+\\\}", r"([\\d.,]+)", words), text))
         if len(found) != 1:

@@ -32,6 +32,7 @@ class Figure:
         pattern: its numbers in the output of the command, as named groups; empty: `stored` reads them.
         stored: function that reads them from the files that the command writes.
         digits: significant digits that decimal numbers of the output are rounded to; 0: as they are.
+        statuses: exit statuses of the command with complete output; 1 where it means "there are differences".
         limit: seconds after which the command is ended.
     """
 
@@ -42,6 +43,7 @@ class Figure:
     pattern: str = ""
     stored: Callable[[], Values] | None = None
     digits: int = 0
+    statuses: tuple[int, ...] = (0,)
     limit: int = 600
 
 
@@ -195,6 +197,7 @@ FIGURES = (
         "`check_ptx` and ptxas {version} agree on {agreed} of {files} PTX files of several compilers; {accepted} are accepted",
         "python tests/oracle/agreement.py tests/corpus --steps verdict",
         r"(?P<files>\d+) files, (?P<accepted>\d+) of them accepted by ptxas (?P<version>[\d.]+)\nverdict\s+(?P<agreed>\d+)",
+        statuses=(0, 1),
         limit=1200,
     ),
     *(

@@ -22,7 +22,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -46,11 +46,11 @@ class CommandFailed(Exception):
     """A command failed, exceeded its time limit, or printed something else than its figure expects."""
 
 
-def run(command: str, limit: float) -> str:
+def run(command: str, limit: float, statuses: Container[int] = (0,)) -> str:
     """Run a command line in the checkout, and return its standard output; its errors go to the terminal.
 
     Raises:
-        CommandFailed: it failed, or exceeded `limit` seconds.
+        CommandFailed: its exit status is none of `statuses`, or it exceeded `limit` seconds.
     """
     words = shlex.split(command)
     settings = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
@@ -75,7 +75,7 @@ def run(command: str, limit: float) -> str:
             except BaseException:
                 os.killpg(process.pid, signal.SIGKILL)
                 raise
-    if process.returncode:
+    if process.returncode not in statuses:
         raise CommandFailed(f"exit status {process.returncode}\n{output}")
     return output
 
@@ -110,7 +110,7 @@ def measure(figures: Iterable[Figure], results: dict[str, Any]) -> list[str]:
     for number, (command, own) in enumerate(commands.items(), 1):
         print(f"[{number}/{len(commands)}] {command}", file=sys.stderr, flush=True)
         try:
-            output = run(command, own[0].limit)
+            output = run(command, own[0].limit, own[0].statuses)
             for figure in own:
                 values = read(figure, output)
                 results[figure.key] = {"values": values, "date": f"{datetime.now(UTC):%Y-%m-%d}"}
@@ -149,7 +149,12 @@ def main() -> int:
     if not (arguments.page or arguments.check):
         chosen = [figure for figure in FIGURES if not arguments.figures or figure.key in arguments.figures]
         failed = measure(chosen, results)
-    for path, text in pages(results).items():
+    try:
+        wanted = pages(results)
+    except ValueError as error:
+        failed.append(str(error))
+        wanted = {}
+    for path, text in wanted.items():
         if path.read_text(encoding="utf-8") != text:
             if arguments.check:
                 failed.append(f"{path.relative_to(ROOT)} is not up to date: run figures.py --page")

@@ -18,7 +18,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil, prod
+from math import ceil, inf, prod
 
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.attribution import Attribution, attribute
@@ -122,12 +122,18 @@ class LaunchModel:
         start = self.constants.start_cycles
         busy = {unit: self.per_sm / self.cluster * self.demand.cycles.get(unit, 0.0) for unit in UNITS}
         clock, _ = self._settled_clock(busy, max(1.0, *busy.values()), self.gpu.clock_hz)
+        low, high = 0.0, inf
         while True:  # a lower clock under load makes DRAM faster in cycles
             run = self._run(self.resident, self.memory.seen_by_sm(clock), self.per_sm)
             total = max(run.cycles, run.drained - start) + start  # the last writes leave after the last instruction
             before, (clock, activity) = clock, self._settled_clock(busy, total, clock)
             dram = min(1.0, self.memory.dram_seconds * before / total)
             if dram * abs(clock - before) <= 0.02 * clock:
+                break
+            low, high = (before, high) if clock > before else (low, before)
+            if not low < clock < high:  # the clocks alternate
+                clock = (low + high) / 2
+            if high - low <= 0.02 * clock:
                 break
         terms = self._terms(busy, clock)
         seconds = max(total / clock, *terms.values()) + self.gpu.launch_seconds
