@@ -23,6 +23,7 @@ EXAMPLES = {
     "ampere/attention": (BF16, HEADS, {"CAUSAL": True, "STAGES": 3}),
     "blackwell/attention": (BF16, HEADS, {"CAUSAL": True}),
     "rms_norm": (F32, [(3, 4100), (4100,)], {}),
+    "rms_norm_backward": (BF16, [(3, 1000), (1000,), (3, 1000)], {"PARTS": 2}),
     "sgemm": (F32, [(64, 32), (32, 64)], {}),
     "softmax": (F32, [(3, 3001)], {}),
     "layer_norm": (F32, [(3, 3001), (3001,), (3001,)], {}),
@@ -31,10 +32,11 @@ EXAMPLES = {
     "transpose": (F32, [(70, 45)], {}),
     "swiglu": (F32, [(5, 301)] * 2, {}),
 }
-# Of inputs that are not arrays of normal numbers: the tests below, test_attention_backward.py and test_warp_image.py.
+# Of inputs that are not arrays of normal numbers: the tests below, test_attention_backward.py, test_gradients.py and test_warp_image.py.
 OTHERS = {
     "hopper/fp8_gemm",
     "hopper/grouped_gemm",
+    "hopper/moe_backward",
     "blackwell/nvfp4_gemm",
     "cross_entropy",
     "rms_norm_fp8",

@@ -23,6 +23,7 @@ EXAMPLES = {
     "softmax": ({"M": 2, "N": 40}, {}),
     "rms_norm": ({"M": 2, "N": 40}, {}),
     "rms_norm_fp8": ({"M": 2, "N": 40}, {}),
+    "rms_norm_backward": ({"M": 2, "N": 40}, {"PARTS": 1}),
     "selective_scan": (lambda scan: scan.inputs(1, 5, 64), {"LC": 1}),
     "moe_routing": ({"M": 3, "E": 5}, {"TOP": 2}),
     "moe_routing.sort_by_expert": (lambda _: [np.array([1, 0, 1], np.int32)], {"E1": 3}),
@@ -45,6 +46,10 @@ EXAMPLES = {
     "hopper/grouped_gemm": (
         lambda _: [*(np.ones(shape, BF16) for shape in ((8, 8), (1, 8, 8))), np.array([0, 8], np.int32)],
         {"BN": 128, "CTAS": 2},
+    ),
+    "hopper/moe_backward.expert_gradients": (
+        lambda _: [*(np.ones(shape, BF16) for shape in ((8, 8), (8, 8))), np.array([0, 8], np.int32)],
+        {"G": 1},
     ),
     "hopper/convolution": (
         {"N": 1, "H": 3, "W": 3, "C": 8, "R": 1, "S": 1, "F": 8},
