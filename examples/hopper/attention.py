@@ -101,17 +101,18 @@ def body(
         whole = ((row + 1) // BN).max(1)
         blocks = ((row + (BM + BN - 1)) // BN).min(blocks)
 
+    rings = queries, keys, values
     with ptx.if_(tid == 0):
-        for ring in (queries, keys, values):
+        for ring in rings:
             ring.init()
     ptx.bar.sync(0)
-    for ring in (queries, keys, values):
-        ring.begin()
 
     consumer = (tid >> 7) - 1  # none for the first warpgroup, nor for a fourth where D is 128
     with ptx.if_(consumer >= consumers):
         ptx.setmaxnreg_dec(REGISTERS[D][0])
         with ptx.if_(tid == 0):
+            for ring in rings:
+                ring.begin()
             first = queries.acquire()
             for i in range(consumers):
                 first.load(f"q{i}", q, (0, row + i * ROWS, head, batch))
@@ -121,7 +122,9 @@ def body(
     with ptx.else_():
         ptx.setmaxnreg_inc(REGISTERS[D][1])
         thread = tid & 127
-        lane = thread & 31
+        leads = thread & 31 == 0
+        for ring in rings:  # here, not before the branches: a role has registers for its positions only
+            ring.begin()
         own = queries.start + consumer * q_tile.bytes  # this consumer's queries, and later its results
         from_q, from_k, from_v = q_tile.descriptor(own), keys.descriptor("k"), values.descriptor("v")
 
@@ -205,7 +208,7 @@ def body(
                 ptx.inst.selp.s32(goes_on, blocks, blocks - 1, consumer < consumers - 1)
                 ptx.bar.arrive(next_turn, 2 * 128, pred=block < goes_on)
             ptx.wgmma.wait_group(1)  # the scores are complete
-            keys.release(k_stage, lane)
+            keys.release(k_stage, leads)
             factors, shrinks = softmax(block, masked), reg.scalar(pred)
             ptx.inst.setp.lt.f32(shrinks, factors[0], 1.0)
             ptx.inst.setp.lt.or_.f32(shrinks, factors[1], 1.0, shrinks)
@@ -215,13 +218,13 @@ def body(
                 for i, value in enumerate(result.sums):
                     ptx.inst.mul.f32(value, value, factors[i // 2 % 2])
             ptx.wgmma.wait_group(0)
-            values.release(v_stage, lane)
+            values.release(v_stage, leads)
             round_weights()
 
         queries.wait()
         stage = start_scores()
         ptx.wgmma.wait_group(0)
-        keys.release(stage, lane)
+        keys.release(stage, leads)
         softmax(0, masked=CAUSAL or T < BN)
         round_weights()
         for block in ptx.range_(1, whole):
@@ -243,7 +246,7 @@ def body(
                 ptx.inst.selp.f32(number, number, 0.0, query < S)
                 ptx.inst.mad.wide.u32(place, batch * q.shape[1] + head, length * 4, place)
                 ptx.inst.mad.wide.u32(place, query, 4, place)
-                ptx.inst.st.global_.f32(ptx.addr(place), number, pred=both((lane & 3) == 0, query < length))
+                ptx.inst.st.global_.f32(ptx.addr(place), number, pred=both((thread & 3) == 0, query < length))
             ptx.inst.rcp.approx.f32(total, total)
         for i, value in enumerate(result.sums):
             ptx.inst.mul.f32(value, value, running.total[i // 2 % 2])

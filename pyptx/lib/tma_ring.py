@@ -20,7 +20,7 @@ from pyptx.ptx.pipeline_state import OneStage, PipelineState, pipeline
 from pyptx.reg import NegPred, Reg
 from pyptx.tracing.operand import address
 from pyptx.tracing.trace import emit, get_ctx
-from pyptx.types import b8, b16, u32
+from pyptx.types import b8, b16, pred, u32
 
 __all__ = ["Stage", "TmaRing"]
 
@@ -158,7 +158,10 @@ class TmaRing:
         self.begin()
 
     def begin(self) -> None:
-        """Set the position to stage 0; called by all threads, before the branches of the roles."""
+        """Set the position to stage 0; called by all threads, before the branches of the roles, or at the start of each.
+
+        In the branches, a role has registers for its own position only, where it has several rings.
+        """
         self.position = OneStage.begin() if self._stages == 1 else pipeline(self._stages)
 
     def init(self) -> None:
@@ -275,11 +278,14 @@ class TmaRing:
 
         Args:
             stage: the stage, or its index.
-            lane: index of the thread in its warp, `ptx.laneid`.
+            lane: index of the thread in its warp, `ptx.laneid`; or, without a cluster, the predicate of the lane that arrives,
+                `leads = ptx.laneid == 0`, which a loop then need not compute each time.
             sync: emit `bar.warp.sync` first, for lanes that read with `ld.shared` or `ldmatrix`: the arriving lane then
                 signals the reads of all. After `wgmma.wait_group` it is not needed.
         """
-        lane = register(lane, "the lane", "pass ptx.laneid, or tid & 31")
+        leads = lane if isinstance(lane, Reg) and lane.dtype == pred and self.cluster == 1 else None
+        if leads is None:
+            lane = register(lane, "the lane", "pass ptx.laneid, or tid & 31")
         index = (
             stage.index
             if isinstance(stage, Stage)
@@ -296,7 +302,7 @@ class TmaRing:
                 "mbarrier", "arrive.release.cluster.shared::cluster.b64", "_", address(remote), pred=lane < self.cluster
             )
         else:
-            empty.arrive(pred=lane == 0)
+            empty.arrive(pred=lane == 0 if leads is None else leads)
 
     def commit(self, stage: Stage) -> None:
         """Free a stage when the tcgen05 products started so far by this thread have completed (`tcgen05.commit`).
