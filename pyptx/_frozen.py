@@ -58,7 +58,7 @@ def frozen(cls: type[T]) -> type[T]:
 
 def _init(cls: type, members: tuple[Field, ...]) -> Callable[..., None]:
     """Compile `__init__`, which stores through the slot descriptors because `__setattr__` raises."""
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"__name__": cls.__module__}
     positional, keywords = [], []
     for f in members:
         names[f"_set_{f.name}"] = getattr(cls, f.name).__set__

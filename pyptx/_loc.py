@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from os.path import dirname
+from time import time_ns
 from types import CodeType, FrameType, FunctionType
 from typing import NamedTuple, TypeVar
 
@@ -35,6 +36,7 @@ __all__ = [
 F = TypeVar("F", bound=FunctionType)
 
 PACKAGE_DIR = dirname(__file__)
+LOADED_NS = time_ns()  # when the package was imported: what is newer is not what this process runs
 _OURS: dict[str, bool] = {contextlib.contextmanager.__code__.co_filename: True}  # frames of `with` statements in pyptx
 _BOUNDARIES: dict[int, CodeType] = {}  # by id: hashing a code object reads its constants
 _PLACES: dict[tuple[int, ...], SourceLocation] = {}  # by the trail of frames, see `_new_place`

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pyptx._loc import SourceLocation
 from pyptx.cache import CacheEntry, CacheKey, get_global_cache
@@ -23,7 +23,7 @@ from pyptx.toolchain.ptxas_log import Resources
 if TYPE_CHECKING:
     from pyptx.toolchain import SassLine
 
-__all__ = ["Assembly", "LineMap", "Owner", "compile_module"]
+__all__ = ["Assembly", "LineMap", "MachineCode", "Owner", "cached_machine_code", "compile_module"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +246,28 @@ class Assembly:
         return f"<{type(self).__name__} {self.name} for {self.target}: {uses or 'no entry'}{warned}>"
 
 
+class MachineCode(NamedTuple):
+    """The part of an `Assembly` that a launch needs."""
+
+    cubin: bytes
+    target: str
+    tool: str
+
+
+def cached_machine_code(text_hash: str, target: str) -> MachineCode | None:
+    """Return the cached machine code of a text that is assembled without options; None if the cache does not have it.
+
+    Args:
+        text_hash: SHA-256 of the text, hexadecimal.
+    """
+    entry = get_global_cache().get(_key(text_hash, target, (), False, False, ()))
+    if entry is None or not entry.cubin_bytes or not _is_complete(entry.metadata):
+        return None
+    if _hash(entry.ptx_source) != text_hash:
+        return None
+    return MachineCode(entry.cubin_bytes, target, entry.metadata["tool"])
+
+
 A = TypeVar("A", bound=Assembly)
 
 
@@ -282,7 +304,7 @@ def compile_module(
     places = tuple(places)
     try:
         options = check_options(options)
-        key = _key(text, target, options, lineinfo, relocatable, objects)
+        key = _key(_hash(text), target, options, lineinfo, relocatable, objects)
         entry = _entry(key, text, target, options, relocatable, objects)
     except AssembleError as error:
         placed = [_place(diagnostic, text, places) for diagnostic in error.diagnostics]
@@ -309,16 +331,20 @@ def compile_module(
     )
 
 
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _key(
-    text: str, target: str, options: tuple[str, ...], lineinfo: bool, relocatable: bool, objects: Sequence[str]
+    text_hash: str, target: str, options: tuple[str, ...], lineinfo: bool, relocatable: bool, objects: Sequence[str]
 ) -> CacheKey:
     parameters: dict[str, Any] = {"options": options, "lineinfo": lineinfo, "tool": assembler()}
     if relocatable:
         parameters["relocatable"] = True
     if objects:
-        parameters |= {"linker": linker(), "objects": [hashlib.sha256(part.encode()).hexdigest() for part in objects]}
+        parameters |= {"linker": linker(), "objects": [_hash(part) for part in objects]}
     return CacheKey(
-        "ptx:" + hashlib.sha256(text.encode()).hexdigest(),
+        "ptx:" + text_hash,
         parameters,
         (),
         target,

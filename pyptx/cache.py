@@ -1,7 +1,8 @@
 """Content-addressed cache of assembled kernels, shared by processes.
 
 Each entry consists of `<hash>.ptx`, `<hash>.cubin` and `<hash>.json`. The last is written last and contains the hashes
-of the others, so that a partial or damaged entry is a miss. Files are written atomically and never unpickled; the least
+of the others, so that a partial or damaged entry is a miss. `<hash>.sass` is a disassembly, `<hash>.trace` the record of a
+trace (`pyptx.jit.traces`); both start with the hash of the rest. Files are written atomically and never unpickled; the least
 recently used entries are evicted when the folder exceeds its limit. A folder that cannot be used causes one warning.
 """
 
@@ -37,10 +38,11 @@ __all__ = [
 DEFAULT_CACHE_DIR: Path  # computed on access, by __getattr__
 MAX_BYTES = 1 << 30
 _FORMAT = 1
+_RECORDS = {".sass": ("format", "tool", "columns"), ".trace": ("format", "trace")}  # suffix -> fields
 _IN_MEMORY = 512  # entries
 _SURVEY_EVERY = 64  # writes between two scans of the folder
 _STALE_S = 3600  # a temporary file this old belongs to a dead process
-_OURS = re.compile(r"([0-9a-f]{32})\.(ptx|cubin|json|sass)|\.[0-9a-f]{32}\.\w+\.\d+-\d+\.tmp")
+_OURS = re.compile(r"([0-9a-f]{32})\.(ptx|cubin|json|sass|trace)|\.[0-9a-f]{32}\.\w+\.\d+-\d+\.tmp")
 
 
 def _cache_dir() -> Path:
@@ -205,14 +207,34 @@ class CubinCache:
 
     def get_sass(self, cubin_hash: str, tool: str) -> dict[str, Any] | None:
         """Return the cached disassembly of a cubin, or None. `cubin_hash`: 32 hexadecimal digits."""
-        kept = self._sass(cubin_hash) if self.enable_disk else None
+        kept = self._record(cubin_hash, ".sass") if self.enable_disk else None
         return kept["columns"] if kept and (kept["format"], kept["tool"]) == (_FORMAT, tool) else None
 
     def put_sass(self, cubin_hash: str, tool: str, columns: dict[str, Any]) -> None:
         """Store a disassembly, as columns of plain values, with the version of the tool."""
         if self.enable_disk:
-            body = json.dumps({"format": _FORMAT, "tool": tool, "columns": columns}, separators=(",", ":")).encode()
-            self._write(f"{cubin_hash}.sass", _digest(body).encode() + b"\n" + body)
+            self._write_record(f"{cubin_hash}.sass", {"format": _FORMAT, "tool": tool, "columns": columns})
+
+    def get_trace(self, name: str) -> dict[str, Any] | None:
+        """Return the record of a trace, or None. `name`: 32 hexadecimal digits."""
+        kept = self._record(name, ".trace") if self.enable_disk else None
+        return kept["trace"] if kept and kept["format"] == _FORMAT and isinstance(kept["trace"], dict) else None
+
+    def put_trace(self, name: str, trace: dict[str, Any]) -> None:
+        """Store the record of a trace, plain values."""
+        if self.enable_disk:
+            self._write_record(f"{name}.trace", {"format": _FORMAT, "trace": trace})
+
+    def traces(self) -> list[dict[str, Any]]:
+        """Return the records of all traces on disk, the one used last first."""
+        files = sorted(self._files(), key=lambda file: -file[1].st_mtime)
+        found = [self.get_trace(path.stem) for path, _ in files if path.suffix == ".trace"]
+        return [trace for trace in found if trace is not None]
+
+    def drop_trace(self, name: str) -> None:
+        """Delete the record of a trace."""
+        if self.enable_disk:
+            self._delete([self.cache_dir / f"{name}.trace"])
 
     def clear(self, *, disk: bool = False) -> None:
         """Clear the memory; with `disk`, also delete the cache's files, but no other files of the folder."""
@@ -236,8 +258,8 @@ class CubinCache:
                     owned.update(parts)
                 elif path.exists():  # another process may have cleared it meanwhile
                     bad += parts
-            elif path.suffix == ".sass":
-                if self._sass(path.stem) is not None:
+            elif path.suffix in _RECORDS:
+                if self._record(path.stem, path.suffix) is not None:
                     good += 1
                 elif path.exists():
                     bad.append(path)
@@ -306,19 +328,23 @@ class CubinCache:
             parts[part] = data
         return parts, metadata
 
-    def _sass(self, name: str) -> dict[str, Any] | None:
-        """Return a stored disassembly; None if it is missing or damaged."""
-        data = self._read(f"{name}.sass")
+    def _record(self, name: str, suffix: str) -> dict[str, Any] | None:
+        """Return the plain values of a file that starts with their hash; None if it is missing or damaged."""
+        data = self._read(name + suffix)
         digest, _, body = (data or b"").partition(b"\n")
         if not data or digest.decode(errors="replace") != _digest(body):
             return None
         try:
             kept = load_json(body)
-            _ = kept["format"], kept["tool"], kept["columns"]
+            _ = [kept[field] for field in _RECORDS[suffix]]
         except (ValueError, KeyError, TypeError) as error:
-            self._drop(name, error, ".sass")
+            self._drop(name, error, suffix)
             return None
         return kept
+
+    def _write_record(self, name: str, values: dict[str, Any]) -> None:
+        body = json.dumps(values, separators=(",", ":")).encode()
+        self._write(name, _digest(body).encode() + b"\n" + body)
 
     def _read(self, name: str) -> bytes | None:
         path = self.cache_dir / name

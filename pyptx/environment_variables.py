@@ -81,6 +81,13 @@ VARIABLES = (
         "cache",
     ),
     Variable(
+        "PYPTX_TRACE_CACHE",
+        "`0`, `1`",
+        "`1`",
+        "with `0`, trace every kernel in each process, as for kernels whose Python is not deterministic",
+        "cache",
+    ),
+    Variable(
         "PYPTX_CACHE_BYTES",
         "a size: `500M`, `2G`",
         "1 GiB",

@@ -40,6 +40,7 @@ class _Recorder:
 
     name = "cuda"
     options: frozenset[str] = frozenset()
+    loads_machine_code = True
 
     def __init__(self, cuda: CudaBackend, device: int):
         self._cuda, self._device = cuda, cuda.driver.device(device)

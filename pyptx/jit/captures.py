@@ -5,14 +5,14 @@ They affect the PTX as parameters do, so changing one selects another specializa
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Callable, Hashable, Iterator
 from enum import Enum
-from functools import cached_property, lru_cache
-from types import CellType, CodeType, FunctionType
+from functools import cached_property
+from types import CellType, FunctionType
 from typing import Any
 
 from pyptx._loc import PACKAGE_DIR
+from pyptx.jit.code_reads import reads_of
 from pyptx.types import PtxType
 
 __all__ = ["Captures", "hashable"]
@@ -76,21 +76,11 @@ def _reads(function: Any, seen: set[int]) -> Iterator[tuple[Any, str | None, Any
     seen.add(id(function))
     module = function.__globals__
     found: list[tuple[Any, str | None, Any]] = [(cell, None, _contents(cell)) for cell in function.__closure__ or ()]
-    found += [(module, name, module[name]) for name in _globals(function.__code__) if name in module]
+    found += [(module, name, module[name]) for name in reads_of(function.__code__).globals if name in module]
     yield from found
     for _, _, value in found:
         if isinstance(value, FunctionType) and not value.__code__.co_filename.startswith(PACKAGE_DIR):
             yield from _reads(value, seen)
-
-
-@lru_cache(maxsize=4096)
-def _globals(code: CodeType) -> tuple[str, ...]:
-    """Return the names of globals that a code object and its nested functions read."""
-    names = {i.argval: None for i in dis.get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names.update(dict.fromkeys(_globals(constant)))
-    return tuple(names)
 
 
 def _contents(cell: CellType) -> Any:

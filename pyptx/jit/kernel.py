@@ -245,6 +245,21 @@ class JitKernel:
         self, *, arch: str | None = None, version: tuple[int, int] | None = None, **params: Any
     ) -> Specialization:
         """Return the module, text and places for these parameter values; each combination is traced once."""
+        return self._specialize(arch, version, params, self._trace_kernel)
+
+    def specialize_for(self, runtime: Runtime, params: Mapping[str, Any]) -> Specialization:
+        """Return the specialization for a launch; a GPU needs no trace that an earlier process has cached."""
+        if runtime.backend.loads_machine_code:
+            return self._specialize(None, None, params, self._cached_trace)
+        return self._specialize(None, None, params, self._trace_kernel)
+
+    def _specialize(
+        self,
+        arch: str | None,
+        version: tuple[int, int] | None,
+        params: Mapping[str, Any],
+        make: Callable[..., Specialization],
+    ) -> Specialization:
         sizes, template, _ = self.binder.split(params)
         arch = arch or self.arch
         version = self.declaration.version if version is None else (version[0], version[1])
@@ -254,15 +269,26 @@ class JitKernel:
             return self._cache[key]
         with self._lock:  # concurrent threads get one specialization
             if key not in self._cache:
-                self._cache[key] = trace_kernel(
-                    self.declaration,
-                    arch=arch,
-                    version=version,
-                    env=sizes,
-                    template=template,
-                    artifact=self._artifact,
+                self._cache[key] = make(
+                    arch=arch, version=version, env=sizes, template=template, artifact=self._artifact
                 )
-        return self._cache[key]
+            return self._cache[key]
+
+    def _trace_kernel(self, **values: Any) -> Specialization:
+        return trace_kernel(self.declaration, **values)
+
+    def _cached_trace(self, **values: Any) -> Specialization:
+        from pyptx.jit.traces.trace_cache import cached_specialization  # late: only launches on a GPU use it
+
+        return cached_specialization(
+            self.declaration, lambda: self._trace_kernel(**values), **values, forget=self._forget_launches
+        )
+
+    def _forget_launches(self) -> None:
+        """Forget specializations and their launches; the next launch traces again."""
+        with self._lock:
+            self._cache.clear()
+            self.launch_cache.entries.clear()
 
     def compile(
         self,

@@ -185,7 +185,7 @@ class Launcher:
     ) -> tuple[Specialization | None, LaunchResult]:
         if 0 in grid:
             return None, self._nothing(runtime, arguments["outputs"])
-        specialization = self._kernel.last_specialization = self._kernel.specialize(**params)
+        specialization = self._kernel.last_specialization = self._kernel.specialize_for(runtime, params)
         with staged(runtime, args, arguments.pop("settings"), self._declaration.name) as (values, settings):
             return specialization, specialization.launch(
                 runtime, grid, block, self._with_maps(specialization, values), settings=settings, **arguments
@@ -198,7 +198,7 @@ class Launcher:
 
     def _with_maps(self, specialization: Specialization, args: Sequence[Any]) -> list[Any]:
         """Return all arguments; tensor maps that were not given are created."""
-        expected = len(specialization.entry.params)
+        expected = len(specialization.source.signature.params)
         missing = specialization.tma_tensors and len(args) + len(specialization.tma_tensors) == expected
         return [*args, *self.maps(specialization, args)] if missing else list(args)
 

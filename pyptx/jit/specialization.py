@@ -9,11 +9,11 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from pyptx import validate
-from pyptx._loc import SourceLocation
 from pyptx.emitter import Emitted, emit_lines, with_locations
 from pyptx.errors import ArgumentValueError, CompileError, Diagnostic
 from pyptx.ir.nodes import Function, Module
 from pyptx.ir.visit import undefined_functions
+from pyptx.jit.traced import Source, Traced
 from pyptx.launch_config import byte_count
 from pyptx.runtime import Dim3, LaunchPlan, LaunchResult, Runtime
 
@@ -40,21 +40,19 @@ class Specialization:
     """An entry of a module with its compiled code and loaded programs, which are created once.
 
     Attributes:
-        emitted: the text, with the Python place of each line.
+        source: the trace with tree and text, or the record of one; see `Source`.
         dynamic_bytes: dynamic shared memory the entry itself requests, in bytes.
         tma_tensors: tensors whose tensor maps are parameters, in order.
         params: sizes and template values it was traced with.
         artifact: returns the class of compile results; called on first compilation.
         shared: state that the entries of a loaded module have in common: variables, libraries, the backend used last.
-        cluster_needed: CTAs that the cluster of a launch must have, and the place that needs them; None: any.
+        cluster_needed: CTAs that the cluster of a launch must have; None: any.
         last_check: report of the last check of a launch of it, None before the first; set by the tools that check.
         display_name: name shown to users where the entry's is mangled; see `title`.
         objects: texts that are assembled and linked in place of the module's; empty for a module that was not linked.
     """
 
-    module: Module
-    entry: Function
-    emitted: Emitted
+    source: Source
     dynamic_bytes: int = 0
     tma_tensors: tuple[str, ...] = ()
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -62,7 +60,7 @@ class Specialization:
     objects: tuple[str, ...] = ()
     shared: dict[str, Any] | None = None
     display_name: str | None = None
-    cluster_needed: tuple[int, SourceLocation] | None = None
+    cluster_needed: int | None = None
     last_check: Any = None
     _last_run: LaunchResult | None = None
     _lock: Any = field(default_factory=RLock)
@@ -73,9 +71,29 @@ class Specialization:
     _undefined: tuple[str, ...] | None = None
 
     @property
+    def module(self) -> Module:
+        """The tree."""
+        return self.source.module
+
+    @property
+    def entry(self) -> Function:
+        """The entry in the tree."""
+        return self.source.entry
+
+    @property
+    def emitted(self) -> Emitted:
+        """The text, with the Python place of each line."""
+        return self.source.emitted
+
+    @property
+    def origin(self) -> str:
+        """Its origin: "trace cache", "traced", or "traced, not cached: " with the reason."""
+        return self.source.origin
+
+    @property
     def title(self) -> str:
         """The name of the entry for users."""
-        return self.display_name or self.entry.name
+        return self.display_name or self.source.signature.name
 
     @property
     def last_run(self) -> LaunchResult | None:
@@ -112,13 +130,13 @@ class Specialization:
     def undefined(self) -> tuple[str, ...]:
         """Functions that the module calls and does not define, determined once."""
         if self._undefined is None:
-            self._undefined = undefined_functions(self.module)
+            self._undefined = undefined_functions(self.source.head)
         return self._undefined
 
     @property
     def is_relocatable(self) -> bool:
         """True if the module is a part of a program: it calls functions of other modules, or has no entry."""
-        return bool(self.undefined) or not self.entry.is_entry
+        return bool(self.undefined) or not self.source.signature.is_entry
 
     def require_launchable(self) -> None:
         """Raise an error unless the entry can be launched.
@@ -126,7 +144,7 @@ class Specialization:
         Raises:
             ArgumentValueError: it is a function, or calls functions that are not defined.
         """
-        if not self.entry.is_entry:
+        if not self.source.signature.is_entry:
             raise ArgumentValueError(
                 f"{self.entry.name} is a .func, not an .entry, and cannot be launched",
                 hint="load its module together with one that calls it: pyptx.load([...])",
@@ -189,11 +207,29 @@ class Specialization:
             with self._lock:
                 found = self._programs.get(runtime.name)
                 if found is None:
-                    found = runtime.backend.load(self.module, self.entry.name, lambda target: self.compile(arch=target))
+                    if runtime.backend.loads_machine_code:
+                        found = runtime.backend.load(self.source.head, self.source.signature.name, self._machine_code)
+                    else:
+                        found = runtime.backend.load(
+                            self.module, self.entry.name, lambda target: self.compile(arch=target)
+                        )
                     if self.shared is not None:
                         found.share(self.shared)
                     self._programs[runtime.name] = found
         return found
+
+    def _machine_code(self, target: str) -> Any:
+        """Return the machine code for a target: an `Assembly`, or a `MachineCode` where the tree is not known."""
+        found = self.source.machine_code(target)
+        if found is None:
+            found = self.compile(arch=target)
+            self.source.assembled()
+        return found
+
+    def forget_programs(self) -> None:
+        """Forget the loaded programs, because their machine code is not that of the text."""
+        with self._lock:
+            self._programs.clear()
 
     def loaded(self, backend: str) -> Any:
         """Return the program loaded by a backend, "sim" or "cuda"; None if it is not loaded."""
@@ -221,23 +257,20 @@ class Specialization:
             return found
         module = grid_batch.with_batched_grid(self.module, self.entry.name, strides, depth)
         entry = next(function for function in module.entries if function.name == self.entry.name)
-        return Specialization(
-            module, entry, emit_lines(module), self.dynamic_bytes, params=self.params, artifact=self.artifact
-        )
+        source = Traced(module, entry, emit_lines(module))
+        return Specialization(source, self.dynamic_bytes, params=self.params, artifact=self.artifact)
 
     def plan(self, grid: Dim3, block: Dim3, cluster: Dim3 = (1, 1, 1), smem_bytes: int = 0) -> LaunchPlan:
         """Return the checked geometry of a launch; the larger of `smem_bytes` and what the entry requests is used."""
-        if self.cluster_needed is not None and prod(cluster) < self.cluster_needed[0]:
-            ctas, place = self.cluster_needed
+        entry, ctas = self.source.signature, self.cluster_needed
+        if ctas is not None and prod(cluster) < ctas:
             raise ArgumentValueError(
-                f"{self.entry.name} uses rank {ctas - 1} of a cluster, and is launched with clusters of {prod(cluster)} CTA"
+                f"{entry.name} uses rank {ctas - 1} of a cluster, and is launched with clusters of {prod(cluster)} CTA"
                 + "s" * (prod(cluster) > 1),
-                at=place,
+                at=self.source.cluster_place,
                 hint=f"declare it with @kernel(cluster={ctas}), or use a rank below the size of the cluster",
             )
-        return LaunchPlan(
-            self.entry, grid, block, cluster, max(byte_count(smem_bytes, self.entry.name), self.dynamic_bytes)
-        )
+        return LaunchPlan(entry, grid, block, cluster, max(byte_count(smem_bytes, entry.name), self.dynamic_bytes))
 
     def launch(
         self,
@@ -252,7 +285,8 @@ class Specialization:
         settings: Mapping[str, Any],
     ) -> LaunchResult:
         """Launch on a backend and record the result."""
-        self.require_valid()
+        if not self.source.is_validated:
+            self.require_valid()
         self.require_launchable()
         plan = self.plan(grid, block, cluster, smem_bytes)
         if self.shared is not None:
@@ -280,7 +314,8 @@ def specializations(
     found = module.entries or [f for f in module.functions if not f.declaration]
     shared = {} if shared is None else shared
     return {
-        f.name: Specialization(module, f, emitted, artifact=artifact, objects=objects, shared=shared) for f in found
+        f.name: Specialization(Traced(module, f, emitted), artifact=artifact, objects=objects, shared=shared)
+        for f in found
     }
 
 

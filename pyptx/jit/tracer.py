@@ -18,6 +18,7 @@ from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 from pyptx.isa import targets
 from pyptx.jit.declaration import Declaration
 from pyptx.jit.specialization import ArtifactType, Specialization, assembly_type
+from pyptx.jit.traced import Traced
 from pyptx.jit.uncalled import forgotten_calls
 from pyptx.specs import Tile
 from pyptx.tensor import TensorSpec
@@ -136,15 +137,14 @@ def _trace(
     if version is None:
         needed = max(default_version, validate.required_version(module))
         module = replace(module, version=Version(*needed))
+    ctas, place = ctx.cluster_needed or (None, None)
     return Specialization(
-        module,
-        entry,
-        emit_lines(module),
+        Traced(module, entry, emit_lines(module), cluster_place=place),
         ctx.dyn_smem_offset if ctx.uses_dynamic_smem else 0,
         tuple(ctx.tma_tensors),
         {**env, **template},
         artifact,
-        cluster_needed=ctx.cluster_needed,
+        cluster_needed=ctas,
     )
 
 

@@ -72,6 +72,7 @@ class RemoteBackend:
 
     name: str
     options = _OPTIONS
+    loads_machine_code = False
 
     def __init__(self, name: str, far: Far):
         self.name, self.far = name, far

@@ -144,6 +144,9 @@ class Backend(Protocol):
 
     name: str
     options: frozenset[str]  # names that `launch` accepts
+    loads_machine_code: (
+        bool  # of a module, `load` reads version, target, variables and the parameters of the entry only
+    )
 
     def load(self, module: Module, entry: str, assemble: Callable[[str], Any]) -> Any:
         """Return the loaded program of an entry, reusable for many launches; `assemble` compiles the module for a target."""

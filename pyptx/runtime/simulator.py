@@ -31,6 +31,7 @@ class SimulatorBackend:
 
     name = "sim"
     options = frozenset(_OPTIONS)
+    loads_machine_code = False
     staged = staticmethod(staged_on_host)
 
     def load(self, module: Module, entry: str, assemble: Callable[[str], Any]) -> sim.Program:

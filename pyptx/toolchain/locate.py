@@ -16,7 +16,7 @@ from pathlib import Path
 from pyptx._frozen import frozen
 from pyptx.errors import MissingToolError, ToolError
 
-__all__ = ["TOOLS", "Tool", "find", "installed_elsewhere", "version_of"]
+__all__ = ["TOOLS", "Tool", "find", "installed_elsewhere", "remember_version", "version_of"]
 
 
 @frozen
@@ -151,9 +151,32 @@ def _release(path: Path) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", path.parents[1].name + " " + path.name)))
 
 
-@lru_cache
+_versions: dict[tuple[Path, int], str] = {}  # by path and modification time
+
+
+def remember_version(name: str, path: str, modified_ns: int, version: str) -> bool:
+    """Accept the version that an earlier process asked a program for; return True if this is the program in use.
+
+    Args:
+        path, modified_ns: of the program at that time.
+    Raises:
+        MissingToolError: the program is not installed.
+    """
+    found = find(name)
+    if str(found) != path or found.stat().st_mtime_ns != modified_ns:
+        return False
+    _versions[found, modified_ns] = version
+    return True
+
+
 def _version(path: Path, modified_ns: int) -> str:
     """Return the version a program reports ("13.5.37"), cached by modification time."""
+    if (path, modified_ns) not in _versions:
+        _versions[path, modified_ns] = _ask_version(path)
+    return _versions[path, modified_ns]
+
+
+def _ask_version(path: Path) -> str:
     import subprocess  # imported late to keep `import pyptx` fast
 
     try:

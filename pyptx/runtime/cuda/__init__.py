@@ -39,6 +39,7 @@ class CudaBackend:
 
     name = "cuda"
     options = frozenset(_OPTIONS)
+    loads_machine_code = True
 
     def __init__(self, api: Any = None):
         self.driver = Driver(api)
