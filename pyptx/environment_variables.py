@@ -131,7 +131,7 @@ VARIABLES = (
         "PYPTX_BUILD_CORE",
         "`0`, `1`",
         "`1`",
-        "with `0`, build the package without the simulator core; simulations are then hundreds of times slower",
+        "with `0`, build the package without the simulator core; simulations are then about a thousand times slower",
         "build",
     ),
     Variable(
