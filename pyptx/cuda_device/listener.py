@@ -28,6 +28,7 @@ from pyptx.cuda_device.server.dispatch import handle, serve
 from pyptx.cuda_device.server.progress import never_waited_for
 from pyptx.cuda_device.server.session import Options, Session
 from pyptx.cuda_device.server.tracing import joined
+from pyptx.sim.core.library import core
 
 __all__ = ["VARIABLE", "Listener"]
 
@@ -44,9 +45,12 @@ class Listener:
     Args:
         gpu: the simulated GPU.
         schedule, check, trace: as in `Options`.
+    Raises:
+        BackendError: the compiled core of the simulator is absent, or was built from other sources.
     """
 
     def __init__(self, gpu: Gpu, schedule: str = "eager", check: bool = False, trace: bool = False):
+        core()  # where it is missing, programs are not started
         self.gpu = gpu
         self._folder = tempfile.TemporaryDirectory(prefix="pyptx-device-")  # readable by its owner only
         self.options = Options(schedule, check, Path(self._folder.name), trace)

@@ -10,6 +10,7 @@ import sys
 
 from pyptx.analysis.gpus import gpu
 from pyptx.cuda_device.listener import Listener
+from pyptx.errors import PtxError
 
 __all__ = ["main"]
 
@@ -23,4 +24,7 @@ def main(name: str, schedule: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    try:
+        main(*sys.argv[1:])
+    except PtxError as error:
+        sys.exit(f"pyptx: {error}")

@@ -69,6 +69,8 @@ def _stub(entry: Any, c_types: Mapping[str, str]) -> Iterator[str]:
             yield f"    if (!{a.name}) return INVALID_VALUE;\n    size_t {a.name}_size = strlen({a.name});"
         elif a.type == "bytes":
             yield f"    size_t {a.name}_size = {a.name} ? (size_t)({a.size}) : 0;"
+            if not a.size.isdigit():
+                yield f"    if ({a.name}_size > UINT32_MAX) return INVALID_VALUE;"
     yield f"    int code_ = begin({entry.number});\n    if (code_) return code_;"
     for a in given:
         yield f"    put_word({_word(a, c_types)});"
@@ -109,22 +111,22 @@ def _word(a: Any, c_types: Mapping[str, str]) -> str:
 def _store(a: Any, c_types: Mapping[str, str]) -> str:
     word = f"{a.name}_word"
     if a.type == "f32":
-        return f"if ({a.name}) *{a.name} = (float)(union {{ uint64_t w; double d; }}){{ .w = {word} }}.d;"
+        return f"if ({a.name}) *OWN({a.name}) = (float)(union {{ uint64_t w; double d; }}){{ .w = {word} }}.d;"
     if a.type in c_types:
-        return f"if ({a.name}) *{a.name} = ({c_types[a.type]}){word};"
+        return f"if ({a.name}) *OWN({a.name}) = ({c_types[a.type]}){word};"
     if a.type == "cstring":
-        return f"*{a.name} = keep_text(get_bytes({word}), {word});"
+        return f"*OWN({a.name}) = keep_text(get_bytes({word}), {word});"
     if a.type == "any":
-        return f"if ({a.name}) memcpy({a.name}, get_bytes({word}), {word});"
+        return f"if ({a.name}) memcpy(OWN({a.name}), get_bytes({word}), {word});"
     if a.type == "text":
         room = f"((size_t)({a.size}) - 1)"
         return (
             f"const unsigned char *{a.name}_text = get_bytes({word});\n"
             f"        if ({a.name} && ({a.size}) > 0) {{\n"
             f"            size_t n = {word} < {room} ? {word} : {room};\n"
-            f"            memcpy({a.name}, {a.name}_text, n);\n            {a.name}[n] = 0;\n        }}"
+            f"            memcpy(OWN({a.name}), {a.name}_text, n);\n            OWN({a.name})[n] = 0;\n        }}"
         )
-    return f"memcpy({a.name}, get_bytes({word}), {word} < (size_t)({a.size}) ? {word} : (size_t)({a.size}));"
+    return f"memcpy(OWN({a.name}), get_bytes({word}), {word} < (size_t)({a.size}) ? {word} : (size_t)({a.size}));"
 
 
 def _procedures(entries: Sequence[Any]) -> list[str]:

@@ -14,7 +14,11 @@ from pathlib import Path
 import pytest
 from support.cuda_programs import PROGRAMS, environment
 
+from pyptx.analysis.gpus import gpu
 from pyptx.cuda_device.build_client import HERE, LIBRARY, host_target
+from pyptx.cuda_device.listener import Listener
+from pyptx.errors import BackendError
+from pyptx.sim.core import library
 
 
 def children(parent: int) -> set[int]:
@@ -48,6 +52,18 @@ def test_a_program_of_cuda_bindings_runs_on_the_simulated_device(execute):
     assert "kernel saxpy failed: ld.global.f32 %f2, [%rd4]" in done.stderr
     assert "hint: it was device memory #3, which has been freed" in done.stderr
     assert "CUDA_ERROR_NOT_FOUND: the module has no kernel absent; it has saxpy, count, factor" in done.stderr
+
+
+@pytest.mark.slow
+def test_invalid_arguments_are_refused_and_end_nothing(execute):
+    done = execute("invalid_arguments.py")
+    assert done.stdout == "every call was answered\n", done.stderr[-2000:]
+
+
+def test_a_device_without_the_core_of_the_simulator_is_refused_at_the_start(monkeypatch):
+    monkeypatch.setattr(library, "_load", lambda: (None, "the compiled core is missing from /nowhere"))
+    with pytest.raises(BackendError, match="the compiled core is missing from /nowhere"):
+        Listener(gpu("h200"))
 
 
 @pytest.mark.slow

@@ -10,6 +10,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from pyptx.cuda_device.server.errors import DriverError
+
 __all__ = ["ClosedError", "Connection", "Request"]
 
 REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE = range(11)
@@ -17,6 +19,7 @@ ACKNOWLEDGE = 0xFFFFFFFF
 _REQUEST = struct.Struct("<IIQQ4Q")
 _REPLY = struct.Struct("<IiQ")
 _CHUNK = 1 << 16
+_PART = 1 << 26  # bytes that are read at a time
 
 
 class ClosedError(Exception):
@@ -34,6 +37,12 @@ class Request(NamedTuple):
     thread: int
     payload: memoryview
     sites: tuple[int, ...]
+
+
+def _inaccessible(address: int, size: int, verb: str) -> DriverError:
+    return DriverError(
+        "INVALID_VALUE", f"{size:,} bytes at 0x{address:x}, a pointer among the arguments, cannot be {verb}"
+    )
 
 
 class Connection:
@@ -91,12 +100,29 @@ class Connection:
             self._act(thread, COPY, struct.pack("<9Q", *box))
 
     def write(self, thread: int, address: int, data: bytes) -> None:
-        """Write into the client's memory."""
-        self._act(thread, WRITE, address.to_bytes(8, "little") + data)
+        """Write into the client's memory.
+
+        Raises:
+            DriverError: it is not writable there.
+        """
+        if address + len(data) > 1 << 64 or self._act(thread, WRITE, address.to_bytes(8, "little") + data):
+            raise _inaccessible(address, len(data), "written")
 
     def read(self, thread: int, address: int, size: int) -> bytes:
-        """Read the client's memory."""
-        return self._act(thread, READ, struct.pack("<2Q", address, size)) if size else b""
+        """Read the client's memory.
+
+        Raises:
+            DriverError: it is not readable there.
+        """
+        if address + size > 1 << 64:
+            raise _inaccessible(address, size, "read")
+        parts = []
+        for start in range(address, address + size, _PART):
+            count = min(_PART, address + size - start)
+            parts.append(self._act(thread, READ, struct.pack("<2Q", start, count)))
+            if len(parts[-1]) != count:
+                raise _inaccessible(start, count, "read")
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def remap(self, thread: int, address: int, size: int, offset: int) -> None:
         """Have the client map bytes of the shared memory at an address of the device."""

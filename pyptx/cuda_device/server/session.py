@@ -31,13 +31,6 @@ FIRST_HANDLE = 0x1000_0000  # those of the default streams are lower
 HEAP = 0x2F00_0000_0000  # address of the heap of malloc in kernels
 
 
-def _refuse_null(address: int) -> None:
-    if address < PAGE:
-        raise DriverError(
-            "INVALID_VALUE", f"a pointer among the arguments is {'null' if not address else hex(address)}"
-        )
-
-
 @dataclass(frozen=True)
 class Options:
     """Options of launches.
@@ -254,19 +247,26 @@ class Session:
         """Read the client's memory, which may be the device's.
 
         Raises:
-            DriverError: the address is a null pointer, or as if.
+            DriverError: the address is a null pointer, or the bytes are not accessible.
         """
         if size:
-            _refuse_null(address)
+            self._refuse_invalid(address, size)
         return self.connection.read(self.thread, address, size)
+
+    def _refuse_invalid(self, address: int, size: int) -> None:
+        if address < PAGE:
+            what = hex(address) if address else "null"
+            raise DriverError("INVALID_VALUE", f"a pointer among the arguments is {what}")
+        if self.memory.contains(address):
+            self.memory.require(address, size, "a pointer among the arguments")
 
     def write(self, address: int, data: bytes) -> None:
         """Write into the client's memory.
 
         Raises:
-            DriverError: the address is a null pointer, or as if.
+            DriverError: the address is a null pointer, or the bytes are not accessible.
         """
-        _refuse_null(address)
+        self._refuse_invalid(address, len(data))
         self.connection.write(self.thread, address, data)
 
     def call_host(self, function: int, data: int, stream: int | None = None) -> None:

@@ -35,6 +35,10 @@ static void start_progress(void);
 static void watch_host(void);
 static __thread void *fault_at;
 
+// A pointer of the program as this library accesses it while it holds the lock: pages of the device may be protected.
+static void *own(uint64_t address);
+#define OWN(pointer) ((__typeof__(pointer))own((uint64_t)(uintptr_t)(pointer)))
+
 static uint64_t current_context(void);
 static size_t size_of_image(const void *image);
 static const char *keep_text(const unsigned char *bytes, size_t size);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <execinfo.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 
 enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE };      // server/connection.py
@@ -27,7 +28,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t host_call_ended = PTHREAD_COND_INITIALIZER;
 static unsigned host_calls;     // that run, one inside the other as the server sees them
 static int server = -1;         // the socket
-static int state = NOT_INITIALIZED;
+static atomic_int state = NOT_INITIALIZED;
 static struct bytes outgoing, incoming;
 static atomic_ulong threads;
 static __thread uint64_t thread_number;
@@ -35,7 +36,7 @@ static __thread uint64_t thread_number;
 static void grow(struct bytes *b, size_t size) {
     if (size <= b->capacity) return;
     size_t capacity = size + size / 2 + 4096;
-    unsigned char *data = realloc(b->data, capacity);
+    unsigned char *data = capacity > size ? realloc(b->data, capacity) : NULL;
     if (!data) { fputs("pyptx: out of memory for a message to the simulated device\n", stderr); abort(); }
     b->data = data;
     b->capacity = capacity;
@@ -107,7 +108,10 @@ static int open_connection(void) {
               "hint: start the program with `pyptx exec PROGRAM ...`\n", stderr);
         return NO_DEVICE;
     }
-    if (strlen(path) >= sizeof address.sun_path) return NO_DEVICE;
+    if (strlen(path) >= sizeof address.sun_path) {
+        fprintf(stderr, "pyptx: the path of the simulated device's socket is too long: %s\nhint: set TMPDIR to a shorter path\n", path);
+        return NO_DEVICE;
+    }
     strcpy(address.sun_path, path);
     server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (server < 0 || connect(server, (struct sockaddr *)&address, sizeof address) < 0) {
@@ -149,11 +153,13 @@ EXPORT int cuInit(unsigned flags) {
 
 // Return addresses outside of this library and of the runtime library, innermost first; in a fault, also the faulting
 // instruction, and none of the C library.
+static const char *wants_sites;
+static pthread_once_t asked_for_sites = PTHREAD_ONCE_INIT;
+static void ask_for_sites(void) { wants_sites = getenv(SITES_VARIABLE); }
+
 static void call_sites(uint64_t sites[SITES]) {
-    static const char *wanted;
-    static atomic_int asked;
-    if (!atomic_exchange(&asked, 1)) wanted = getenv(SITES_VARIABLE);
-    if (!wanted) return;
+    pthread_once(&asked_for_sites, ask_for_sites);
+    if (!wants_sites) return;
     void *frames[24];
     Dl_info here, in;
     int count = backtrace(frames, 24), n = 0, k = 1;
@@ -192,7 +198,8 @@ static void put_word(uint64_t word) {
 
 static void put_bytes(const void *bytes, size_t size) {
     grow(&outgoing, outgoing.size + size);
-    if (size) memcpy(outgoing.data + outgoing.size, bytes, size);
+    // by the library's own mapping: pages of the device may be protected, and a fault here would wait for the lock
+    if (size) memcpy(outgoing.data + outgoing.size, own((uint64_t)(uintptr_t)bytes), size);
     outgoing.size += size;
 }
 
@@ -229,7 +236,18 @@ static int acknowledge(const void *bytes, size_t size) {
     return send_all(&head, sizeof head) || (size && send_all(bytes, size)) ? -1 : 0;
 }
 
+// Copy between a buffer and memory that the program named; 0 if that memory is not accessible.
+static int reach(void *buffer, void *place, size_t size, int writes) {
+    struct iovec mine = { buffer, size }, theirs = { place, size };
+    ssize_t n = writes ? process_vm_writev(getpid(), &mine, 1, &theirs, 1, 0) : process_vm_readv(getpid(), &mine, 1, &theirs, 1, 0);
+    if (n == (ssize_t)size) return 1;
+    if (n >= 0 || (errno != EPERM && errno != ENOSYS)) return 0;
+    memcpy(writes ? place : buffer, writes ? buffer : place, size);      // a sandbox forbids the call
+    return 1;
+}
+
 static int call(void) {
+    if (outgoing.size - sizeof(struct request) > UINT32_MAX) return INVALID_VALUE;
     uint32_t payload = (uint32_t)(outgoing.size - sizeof(struct request));
     memcpy(outgoing.data + offsetof(struct request, bytes), &payload, sizeof payload);
     if (send_all(outgoing.data, outgoing.size)) return lost();
@@ -240,27 +258,31 @@ static int call(void) {
         if (reply.bytes && receive_all(incoming.data, reply.bytes)) return lost();
         incoming.size = reply.bytes;
         incoming.at = 0;
-        const void *answer = NULL;
-        size_t size = 0;
+        static struct bytes answer;     // used under the lock
+        answer.size = 0;
         switch (reply.kind) {
         case REPLY: return reply.status;
         case COPY_AND_RETURN: copy_box(); return SUCCESS;
         case COPY: copy_box(); break;
         case WRITE: {
             void *place = own(get_word());
-            memcpy(place, incoming.data + incoming.at, incoming.size - incoming.at);
+            grow(&answer, 1);
+            answer.size = (size_t)!reach(incoming.data + incoming.at, place, incoming.size - incoming.at, 1);
             break;
         }
-        case READ:
-            answer = own(get_word());
-            size = get_word();
+        case READ: {
+            void *place = own(get_word());
+            size_t size = get_word();
+            grow(&answer, size);
+            answer.size = reach(answer.data, place, size, 0) ? size : 0;
             break;
+        }
         case REMAP: remap(); break;
         case PROTECT: protect(); break;
         case SHARE: share_pages(); break;
         case UNSHARE: unshare_pages(); break;
         default: call_host((int)reply.kind);
         }
-        if (acknowledge(answer, size)) return lost();
+        if (acknowledge(answer.data, answer.size)) return lost();
     }
 }

@@ -2,6 +2,7 @@
 
 #include "client.h"
 
+#include <errno.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <ucontext.h>
@@ -25,11 +26,13 @@ static void *instruction_of(const ucontext_t *context, unsigned *kind) {
 
 static void on_fault(int number, siginfo_t *information, void *context) {
     uint64_t address = (uint64_t)(uintptr_t)information->si_addr;
+    int error = errno;                      // of the code that is interrupted
     if (information->si_code > 0 && on_device(address) && !fault_at) {
         unsigned kind, resume = 0;
         fault_at = instruction_of(context, &kind);
         int status = remote_pyptxHostAccess(address, kind, &resume);
         fault_at = NULL;
+        errno = error;
         if (!status && resume) return;
     } else if (before.sa_flags & SA_SIGINFO && before.sa_sigaction) {
         before.sa_sigaction(number, information, context);

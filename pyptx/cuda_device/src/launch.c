@@ -12,6 +12,7 @@ struct config {
 };
 
 #define ATTRIBUTE_BYTES 72
+#define MOST_ATTRIBUTES 256
 #define END ((void *)0)
 #define BUFFER_POINTER ((void *)1)
 #define BUFFER_SIZE ((void *)2)
@@ -116,7 +117,7 @@ EXPORT int cuLaunchCooperativeKernel(uint64_t function, unsigned gx, unsigned gy
 }
 
 EXPORT int cuLaunchKernelEx(const struct config *config, uint64_t function, void **params, void **extra) {
-    if (!config) return INVALID_VALUE;
+    if (!config || config->count > MOST_ATTRIBUTES || (config->count && !config->attributes)) return INVALID_VALUE;
     return launch(function, config->grid, config->block, config->shared_bytes, config->stream, 0, config->attributes,
                   config->count, params, extra);
 }

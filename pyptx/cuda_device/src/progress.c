@@ -3,6 +3,8 @@
 
 #include "client.h"
 
+#include <signal.h>
+
 enum { PATIENCE_S = 2 };
 
 static int remote_pyptxProgress(void);
@@ -21,5 +23,9 @@ static void *make_progress(void *unused) {
 
 static void start_progress(void) {
     pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);        // signals of the program are for its own threads
     if (!pthread_create(&thread, NULL, make_progress, NULL)) pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

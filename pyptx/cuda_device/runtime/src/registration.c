@@ -37,9 +37,14 @@ static pthread_mutex_t images_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct symbol **place_of(const void *host) { return &symbols[((uintptr_t)host >> 3) % PLACES]; }
 
+static pthread_mutex_t symbols_lock = PTHREAD_MUTEX_INITIALIZER;       // libraries may be loaded while kernels are launched
+
 static struct symbol *find_symbol(const void *host) {
-    for (struct symbol *s = *place_of(host); s; s = s->next) if (s->host == host) return s;
-    return NULL;
+    pthread_mutex_lock(&symbols_lock);
+    struct symbol *s = *place_of(host);
+    while (s && s->host != host) s = s->next;
+    pthread_mutex_unlock(&symbols_lock);
+    return s;
 }
 
 static struct symbol *make_symbol(void **handle, const void *host, const char *name, int is_kernel) {
@@ -50,10 +55,10 @@ static struct symbol *make_symbol(void **handle, const void *host, const char *n
 }
 
 static void add_symbol(struct symbol *made) {
-    pthread_mutex_lock(&images_lock);
+    pthread_mutex_lock(&symbols_lock);
     made->next = *place_of(made->host);
     *place_of(made->host) = made;
-    pthread_mutex_unlock(&images_lock);
+    pthread_mutex_unlock(&symbols_lock);
 }
 
 EXPORT void **__cudaRegisterFatBinary(void *wrapper) {
@@ -169,10 +174,10 @@ static int function_of(const void *host, u64 *function) {
 // What a program knows a function by: the stub of its kernel, else its handle.
 static const void *host_of(u64 function) {
     const void *found = (const void *)(uintptr_t)function;
-    pthread_mutex_lock(&images_lock);
+    pthread_mutex_lock(&symbols_lock);
     for (int k = 0; k < PLACES; k++)
         for (struct symbol *s = symbols[k]; s; s = s->next) if (s->is_kernel && s->function == function) found = s->host;
-    pthread_mutex_unlock(&images_lock);
+    pthread_mutex_unlock(&symbols_lock);
     return found;
 }
 
