@@ -12,11 +12,12 @@ from typing import Any
 
 from pyptx.errors import RemoteError
 from pyptx.remote.address import Address
-from pyptx.remote.connection import Connection, Reply, connect
+from pyptx.remote.connection import Connection, connect
+from pyptx.remote.reply import Reply
 from pyptx.tune.dask_cluster import ERRORS, WorkerLost
 from pyptx.tune.isolation import ChildError, SweepStopped, TrialFault
 
-__all__ = ["SshChild"]
+__all__ = ["SshChild", "show"]
 
 _POLL_S = 0.1
 _INTERRUPT_S = 10.0  # for the far side to stop an interrupted request
@@ -133,8 +134,7 @@ class SshChild:
 
         def report(message: Mapping[str, Any]) -> None:
             if message["op"] == "printed":
-                sys.stdout.write(message["text"])
-                sys.stdout.flush()
+                show(message["text"])
                 return
             position, holder = message["position"], message["holder"]
             if told[-1:] != [position] and (told or position or time.monotonic() - started >= _SILENT_S):
@@ -163,3 +163,9 @@ class SshChild:
         if self._connection is not None and self._connection.is_open:
             with suppress(RemoteError):  # the far side ends its processes with the connection
                 self._connection.tell({"op": what, "child": self.name})
+
+
+def show(text: str) -> None:
+    """Write output of a kernel while it runs."""
+    sys.stdout.write(text)
+    sys.stdout.flush()

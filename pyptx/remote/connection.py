@@ -15,16 +15,17 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pyptx.errors import InputError, PtxError, RemoteError
+from pyptx.errors import InputError, RemoteError
 from pyptx.remote import ssh
 from pyptx.remote.address import Address
 from pyptx.remote.codec import Decoder, Encoder
 from pyptx.remote.framing import Bytes, Stream
 from pyptx.remote.parts import LEAST_KEPT
 from pyptx.remote.protocol import PING_S, REPORTS, build
+from pyptx.remote.reply import Reply
 from pyptx.remote.transfer_progress import TransferProgress
 
-__all__ = ["Connection", "Reply", "close_all", "connect"]
+__all__ = ["Connection", "close_all", "connect"]
 
 _Frame = tuple[Mapping[str, Any], Sequence[Bytes], threading.Event | None]  # message, parts, set when it is sent
 _GREETING_S = 60.0
@@ -33,36 +34,6 @@ _AHEAD = 1  # parts in the outbox while another one is sent
 _LONGEST_LINE = 1 << 16
 _ENDING_S = 5.0  # for an interrupted request to end there
 _INTERRUPTIBLE = "trap '' INT; exec \"$@\""  # Ctrl-C reaches this process only: ssh goes on
-
-
-class Reply:
-    """The answer to a request, when it has arrived.
-
-    Attributes:
-        message, parts: the answer.
-        reports: what the far side said meanwhile: positions in the queue, and output of kernels.
-    """
-
-    def __init__(self) -> None:
-        self._arrived, self.message, self.parts = threading.Event(), {}, {}
-        self.error: PtxError | None = None
-        self.reports: queue.SimpleQueue[Mapping[str, Any]] = queue.SimpleQueue()
-
-    def set(self, message: Mapping[str, Any], parts: Mapping[str, bytes]) -> None:
-        self.message, self.parts = message, parts
-        self._arrived.set()
-
-    def fail(self, error: PtxError) -> None:
-        self.error = error
-        self._arrived.set()
-
-    def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the answer; return False after `timeout` seconds. Raises the error that ended the connection."""
-        if not self._arrived.wait(timeout):
-            return False
-        if self.error is not None:
-            raise self.error
-        return True
 
 
 class Connection:

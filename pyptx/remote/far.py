@@ -11,7 +11,7 @@ from typing import Any
 
 from pyptx.errors import BackendError, RemoteError
 from pyptx.remote.address import Address
-from pyptx.remote.child import SshChild
+from pyptx.remote.child import SshChild, show
 from pyptx.remote.protocol import WORKER
 from pyptx.tune.dask_cluster import DaskChild, WorkerLost, dask_children, dask_client
 from pyptx.tune.isolation import ChildError, TrialFault
@@ -29,7 +29,7 @@ class _Far(ABC):
     """
 
     name: str
-    streams = False
+    streams = True  # output of kernels appears while they run
 
     def __init__(self, address: Address):
         self.address, self.name = address, str(address)
@@ -55,8 +55,6 @@ class SshFar(_Far):
     Args:
         address: of the machine.
     """
-
-    streams = True
 
     def __init__(self, address: Address):
         super().__init__(address)
@@ -179,6 +177,7 @@ class DaskFar(_Far):
                 raise RemoteError(f"{self.name} has no workers", hint="start one: dask worker HOST:PORT")
             self._child = DaskChild(self._client, workers[0], 0, module=WORKER)
             self._child.prepare(("device", self.address.device))
+            self._child.heard = show
         return self._child
 
     def end(self) -> None:

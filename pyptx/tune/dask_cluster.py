@@ -6,10 +6,11 @@ worker. Traced PTX is sent, never the kernel's Python.
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -38,6 +39,8 @@ class DaskChild:
         address: address of the worker.
         ordinal: number of its GPU.
         module: the module that its process runs, see `isolation.Child`.
+    Attributes:
+        heard: called with output that its process sends before an answer; None: the output is dropped.
     """
 
     address: str
@@ -53,6 +56,9 @@ class DaskChild:
         self._setup: Any = None
         self._token = ""
         self._stopping = threading.Event()
+        self.heard: Callable[[str], None] | None = None
+        self._pieces: queue.SimpleQueue[str] = queue.SimpleQueue()  # of output, filled by a thread of the client
+        self._is_subscribed, self._passed_on = False, 0
 
     def prepare(self, *requests: tuple[Any, ...]) -> None:
         """Set the requests that its process answers first; the next request sends them to the worker, once."""
@@ -61,8 +67,13 @@ class DaskChild:
     def ask(self, *request: Any, limit_s: float) -> Any:
         """Send a request and return the answer; raises as Child.ask, and WorkerLost when the worker is gone."""
         try:
+            if self.heard is not None and not self._is_subscribed:
+                self.client.subscribe_topic(self.name, lambda event: self._pieces.put(event[1]))
+                self._is_subscribed = True
             task = self._submit(request, limit_s)
-            kind, value, self.generation = self._result(task)
+            self._passed_on = 0
+            kind, value, self.generation, sent = self._result(task)
+            self._pass_on_all(sent)
         except ChildError:
             raise
         except Exception as error:  # a lost worker makes Dask cancel, time out, or close connections
@@ -92,16 +103,33 @@ class DaskChild:
             request,
             limit_s,
             self._module,
+            self._is_subscribed,
             workers=[self.address],
             allow_other_workers=False,
             pure=False,
             retries=0,
         )
 
-    def _result(self, task: Any) -> tuple[str, Any, int]:
+    def _pass_on(self) -> None:
+        """Pass on the output that has arrived."""
+        while not self._pieces.empty():
+            self._passed_on += 1
+            if self.heard is not None:
+                self.heard(self._pieces.get())
+
+    def _pass_on_all(self, sent: int) -> None:
+        """Pass on the rest of the output: it reaches the client through the scheduler, and may come after the answer."""
+        until = time.monotonic() + _PRESENCE_S
+        self._pass_on()
+        while self._passed_on < sent and time.monotonic() < until:
+            time.sleep(0.005)
+            self._pass_on()
+
+    def _result(self, task: Any) -> tuple[str, Any, int, int]:
         """Wait for a task; its result may be lost even after it has finished, while it is fetched."""
         started = checked = time.monotonic()
         while True:
+            self._pass_on()
             if self._stopping.is_set():
                 task.cancel()
                 raise SweepStopped("the sweep was stopped")
@@ -133,6 +161,9 @@ class DaskChild:
     def end(self) -> None:
         """Kill its process; the next request starts a new one."""
         with suppress(Exception):  # the worker may die at any moment, and its children die with it
+            if self._is_subscribed:
+                self._is_subscribed = False
+                self.client.unsubscribe_topic(self.name)
             if self._is_present():
                 self.client.run(_end, self.name, workers=[self.address], on_error="ignore")
 
@@ -208,18 +239,29 @@ _children: dict[str, tuple[Child, str]] = {}  # by name of the sweep: the child 
 
 
 def _answer(
-    name: str, token: str, setup: _Setup | None, request: tuple, limit_s: float, module: str
-) -> tuple[str, Any, int]:
+    name: str, token: str, setup: _Setup | None, request: tuple, limit_s: float, module: str, streams: bool
+) -> tuple[str, Any, int, int]:
+    """Return the kind of an answer, the answer, the generation of the process, and how many pieces of output it sent."""
+    from distributed import get_worker
+
+    sent, worker = [], get_worker()
+
+    def send(text: str) -> None:
+        worker.log_event(name, text)
+        sent.append(len(text))
+
     child, known = _children.get(name) or (Child(module=module), "")
     if known != token:
         child.prepare(*(setup.requests if setup is not None else ()))
         _children[name] = child, token
+    child.heard = send if streams else None
     try:
-        return "answer", child.ask(*request, limit_s=limit_s), child.generation
+        kind, value = "answer", child.ask(*request, limit_s=limit_s)
     except TrialFault as fault:
-        return "Fault", {"fault": fault.fault, "message": str(fault), **fault.more}, child.generation
+        kind, value = "Fault", {"fault": fault.fault, "message": str(fault), **fault.more}
     except ChildError as error:
-        return type(error).__name__, str(error), child.generation
+        kind, value = type(error).__name__, str(error)
+    return kind, value, child.generation, len(sent)
 
 
 def _end(name: str) -> None:

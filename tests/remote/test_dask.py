@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from remote.test_transfers import hears_a_kernel_talk
 from support.processes import PACKAGE_PARENT
 from tune.kernels import double, twice
 
@@ -37,6 +38,7 @@ def test_a_dask_cluster_runs_launches_and_sweeps():
                 with pytest.raises(KeyboardInterrupt):
                     kernel(X, FAULT="loop")
                 assert np.array_equal(kernel(X), 2 * X)
+                hears_a_kernel_talk()
                 study = Study(kernel, Space(PER=[1, 2]), X, reference=twice, resume=False).run()
             assert study.counts() == {"modeled": 2} and study.best.checked
 

@@ -122,9 +122,9 @@ def talk(x, y):
     ptx.printf("last\n")
 
 
-@pytest.mark.slow
-def test_output_of_a_kernel_appears_while_it_runs(server: Sshd):
-    address, seen = server.address(device="sim"), list[tuple[float, str]]()
+def hears_a_kernel_talk() -> None:
+    """Launch `talk` on the backend in use, and require its first line well before its last."""
+    seen: list[tuple[float, str]] = []
 
     class Recorder:
         def write(self, text: str) -> None:
@@ -133,9 +133,15 @@ def test_output_of_a_kernel_appears_while_it_runs(server: Sshd):
         def flush(self) -> None:
             pass
 
-    with pyptx.use(address), pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "stdout", Recorder())
         talk(np.zeros(4, np.float32))
     text = "".join(piece for _, piece in seen)
     assert re.fullmatch(r".*first\n.*last\n", text), text
     assert seen[-1][0] - seen[0][0] > 0.2, "the first line came before the end"
+
+
+@pytest.mark.slow
+def test_output_of_a_kernel_appears_while_it_runs(server: Sshd):
+    with pyptx.use(server.address(device="sim")):
+        hears_a_kernel_talk()
