@@ -16,9 +16,10 @@ from functools import cached_property, partial
 from types import BuiltinFunctionType, CellType, CodeType, DynamicClassAttribute, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from pyptx._loc import is_users, shown_name
+from pyptx._loc import is_users
 from pyptx.jit.code_reads import CodeReads, reads_of
-from pyptx.jit.traces.known import BUILTINS, is_deterministic_module, is_library, is_of_pyptx, is_plain_module
+from pyptx.jit.traces.code_hash import code_hash
+from pyptx.jit.traces.known import BUILTINS, describe, is_deterministic_module, is_library, is_of_pyptx, is_plain_module
 from pyptx.types import PtxType
 
 __all__ = ["Dependencies", "NotCacheableError"]
@@ -65,7 +66,7 @@ class Dependencies:
         self._seen: dict[int, tuple[int, Any]] = {}  # id -> number; the object is kept alive
         self._modules: dict[int, tuple[ModuleType, set[str]]] = {}  # and the attributes that are read
         self._names: set[str] = set()
-        self._where = "the kernel"
+        self._reader: CodeType | str = "the kernel"
         self._by_name: str | None = None  # function that reads attributes by computed names
         self._depth = 0
         for root in roots:
@@ -73,6 +74,11 @@ class Dependencies:
         self._attributes_of_modules()
         if "check_" in self._names:
             self._lines()
+
+    @property
+    def _where(self) -> str:
+        """The function, class or module that is read now, for messages."""
+        return self._reader if isinstance(self._reader, str) else describe(self._reader)
 
     def _lines(self) -> None:
         """Add the source lines, which are in the messages of `ptx.check_`."""
@@ -209,22 +215,22 @@ class Dependencies:
     # functions --------------------------------------------------------------------------------------------------------
 
     def _function(self, function: FunctionType) -> None:
-        code, before = function.__code__, self._where
+        code, before = function.__code__, self._reader
         self.tokens.append(("function", function.__module__, function.__qualname__))
         if is_library(code.co_filename):
             home = function.__globals__.get(
                 "__name__"
             )  # the module of the code; `__module__` may be that of a wrapped one
             if is_users(code) and not is_deterministic_module(home):
-                raise NotCacheableError(f"{before} reads {home}.{function.__qualname__}")
+                raise NotCacheableError(f"{self._where} reads {home}.{function.__qualname__}")
             self._closure(function)
             return
-        self._where = f"{function.__qualname__} ({shown_name(code.co_filename)}:{code.co_firstlineno})"
+        self._reader = code
         reads = reads_of(code)
         self._check(reads)
         self._cover(code)
         self._names |= reads.names
-        self.tokens.append(_digest(code))
+        self.tokens.append(code_hash(code))
         self._all((function.__defaults__, function.__kwdefaults__))
         self._closure(function)
         for name in reads.globals:
@@ -239,7 +245,7 @@ class Dependencies:
                 self._value(value)
             else:
                 self.tokens.append("builtin")
-        self._where = before
+        self._reader = before
 
     def _check(self, reads: CodeReads) -> None:
         if reads.stored:
@@ -291,7 +297,7 @@ class Dependencies:
         made_in_c = not kind.__flags__ & _HEAP_TYPE
         if made_in_c or (file is not None and (is_library(file) or not file.endswith(".py"))):
             raise NotCacheableError(f"{self._where} reads {module}.{name}")
-        before, self._where = self._where, f"class {name} of {module}"
+        before, self._reader = self._reader, f"class {name} of {module}"
         if not is_of_pyptx(type(kind).__module__) and not is_deterministic_module(type(kind).__module__):
             self._value(type(kind))
         self._all(kind.__bases__)
@@ -301,7 +307,7 @@ class Dependencies:
             self.tokens.append(attribute)
             self._value(value.value if isinstance(value, Enum) and type(value) is kind else value)
         self.tokens.append("end")
-        self._where = before
+        self._reader = before
 
     # modules ----------------------------------------------------------------------------------------------------------
 
@@ -339,9 +345,9 @@ class Dependencies:
         if _is_known(module.__name__):
             if not self._is_foreign(value):
                 return
-            self._where = f"the replaced {module.__name__}.{name}"
+            self._reader = f"the replaced {module.__name__}.{name}"
         else:
-            self._where = f"the module {module.__name__}"
+            self._reader = f"the module {module.__name__}"
         self.tokens.append(("attribute", module.__name__, name))
         self._value(value)
 
@@ -358,33 +364,3 @@ def _is_sunder(name: str) -> bool:
 
 def _is_known(module: object) -> bool:
     return is_of_pyptx(module) or is_deterministic_module(module)
-
-
-def _digest(code: CodeType) -> tuple[Any, ...]:
-    """Return what determines the behavior of a code object, and the Python places of what it emits."""
-    return (
-        code.co_filename,
-        code.co_firstlineno,
-        code.co_flags,
-        code.co_argcount,
-        code.co_posonlyargcount,
-        code.co_kwonlyargcount,
-        code.co_code,
-        code.co_linetable,
-        code.co_exceptiontable,
-        code.co_names,
-        code.co_varnames,
-        code.co_cellvars,
-        code.co_freevars,
-        tuple(_constant(constant) for constant in code.co_consts),
-    )
-
-
-def _constant(value: Any) -> Any:
-    if isinstance(value, CodeType):
-        return _digest(value)
-    if isinstance(value, tuple):
-        return ("tuple", *map(_constant, value))
-    if isinstance(value, frozenset):
-        return ("frozenset", *sorted(repr(_constant(item)) for item in value))
-    return type(value).__name__, repr(value)

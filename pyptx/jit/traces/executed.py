@@ -7,10 +7,9 @@ import warnings
 from types import CodeType, FrameType
 from typing import Any
 
-from pyptx._loc import shown_name
 from pyptx.jit.traces.known import is_deterministic_module, is_library, is_of_pyptx
 
-__all__ = ["Executed", "describe"]
+__all__ = ["Executed"]
 
 
 class Executed:
@@ -70,8 +69,3 @@ def _is_generated(frame: FrameType) -> bool:
     """Return True for a method that Python or pyptx compiles for a class of their own, or for a named tuple."""
     home = str(frame.f_globals.get("__name__"))
     return is_of_pyptx(home) or is_deterministic_module(home) or home.startswith("namedtuple_")
-
-
-def describe(code: CodeType) -> str:
-    """Return the name and the place of a function, for messages."""
-    return f"{code.co_qualname} ({shown_name(code.co_filename)}:{code.co_firstlineno})"

@@ -7,11 +7,18 @@ from __future__ import annotations
 
 import builtins
 import os
-from types import ModuleType
+from types import CodeType, ModuleType
 
-from pyptx._loc import PACKAGE_DIR
+from pyptx._loc import PACKAGE_DIR, shown_name
 
-__all__ = ["BUILTINS", "is_deterministic_module", "is_library", "is_of_pyptx"]
+__all__ = [
+    "BUILTINS",
+    "describe",
+    "is_deterministic_module",
+    "is_library",
+    "is_of_pyptx",
+    "is_plain_module",
+]
 
 # Functions and classes of `builtins` that depend on nothing but their arguments. Not among them: what reads files, frames,
 # namespaces or addresses (open, globals, vars, dir, eval, exec, id, hash, ...), and what has effects (print, setattr, ...).
@@ -53,3 +60,8 @@ def is_library(filename: str) -> bool:
 def is_plain_module(module: ModuleType) -> bool:
     """Return True for a module whose attributes are the values of its namespace."""
     return type(module) is ModuleType and "__getattr__" not in vars(module)
+
+
+def describe(code: CodeType) -> str:
+    """Return the name and the place of a function, for messages."""
+    return f"{code.co_qualname} ({shown_name(code.co_filename)}:{code.co_firstlineno})"

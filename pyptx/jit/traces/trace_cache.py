@@ -17,6 +17,7 @@ from pyptx.jit.declaration import Declaration
 from pyptx.jit.specialization import Specialization
 from pyptx.jit.traced import Traced
 from pyptx.jit.traces.dependencies import Dependencies, NotCacheableError
+from pyptx.jit.traces.known import describe
 from pyptx.jit.traces.record import Record, package_files, unchanged
 from pyptx.jit.traces.restored import Restored, text_hash
 from pyptx.specs import Tile
@@ -131,7 +132,7 @@ def _recorded(
     dependencies: Dependencies,
 ) -> Specialization:
     """Trace, watching what is executed; the trace is recorded when it has been assembled."""
-    from pyptx.jit.traces.executed import Executed, describe  # late: not for restored traces
+    from pyptx.jit.traces.executed import Executed  # late: not for restored traces
 
     with gc_paused(), Executed() as executed:  # a collection would run finalizers of other objects
         found = trace()
