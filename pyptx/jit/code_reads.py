@@ -56,19 +56,24 @@ _CAPACITY = 4096
 
 
 def _reads(code: CodeType) -> CodeReads:
-    globals_ = dict.fromkeys(_operands(code, _GLOBAL, 1))
+    raw = code.co_code  # a new copy at each access
+    opcodes, operands = raw[::2], raw[1::2]
+
+    def named(opcode: int, shift: int = 0) -> dict[str, None]:
+        return {code.co_names[operand >> shift]: None for operand in _operands(opcodes, operands, opcode)}
+
+    globals_ = named(_GLOBAL, 1)
     for opcode in _NAMES:
-        globals_.update(dict.fromkeys(_operands(code, opcode)))
-    stored = dict.fromkeys((*_operands(code, _STORE), *_operands(code, _DELETE)))
-    imports = dict.fromkeys(_operands(code, _IMPORT))
+        globals_ |= named(opcode)
+    stored, imports = named(_STORE) | named(_DELETE), named(_IMPORT)
     names = {*code.co_names, *_keywords(code)}
     strings = {constant for constant in code.co_consts if isinstance(constant, str)}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             nested = reads_of(constant)
-            globals_.update(dict.fromkeys(nested.globals))
-            stored.update(dict.fromkeys(nested.stored))
-            imports.update(dict.fromkeys(nested.imports))
+            globals_ |= dict.fromkeys(nested.globals)
+            stored |= dict.fromkeys(nested.stored)
+            imports |= dict.fromkeys(nested.imports)
             names |= nested.names
             strings |= nested.strings
     return CodeReads(tuple(globals_), tuple(stored), tuple(imports), frozenset(names), frozenset(strings))
@@ -81,19 +86,16 @@ def _keywords(code: CodeType) -> Iterator[str]:
             yield from (item for item in constant if isinstance(item, str))
 
 
-def _operands(code: CodeType, opcode: int, shift: int = 0) -> Iterator[str]:
-    """Yield the name in `co_names` of each instruction with this opcode.
+def _operands(opcodes: bytes, operands: bytes, opcode: int) -> Iterator[int]:
+    """Yield the operand of each instruction with this opcode; in those that read a name, it is an index in `co_names`.
 
-    Args:
-        shift: bits of the operand that are flags.
-    Source: Python documentation, "dis", LOAD_GLOBAL: "Changed in version 3.11".
+    Source: Python documentation, "dis": LOAD_GLOBAL, whose operand has a flag in its lowest bit, and EXTENDED_ARG.
     """
-    opcodes, operands = code.co_code[::2], code.co_code[1::2]
     at = opcodes.find(opcode)
     while at >= 0:
         operand, scale, before = operands[at], 8, at - 1
         while before >= 0 and opcodes[before] == _EXTENDED:
             operand |= operands[before] << scale
             scale, before = scale + 8, before - 1
-        yield code.co_names[operand >> shift]
+        yield operand
         at = opcodes.find(opcode, at + 1)

@@ -7,17 +7,24 @@ misses it would launch the wrong code.
 from __future__ import annotations
 
 import builtins
+import contextlib
+import dis
+import inspect
 import linecache
 import math
 import sys
+import textwrap
+import threading
+import typing
 from collections.abc import Iterator
 from textwrap import dedent
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import pytest
 
 from pyptx import ptx
+from pyptx.jit.code_reads import reads_of
 from pyptx.jit.traces.dependencies import NotCacheableError
 from pyptx.jit.traces.trace_cache import _key
 from pyptx.kernel import Kernel
@@ -241,13 +248,13 @@ MORE = """
 REPLACED = ((builtins, "abs"), (math, "floor"), (ptx, "global_ptrs"))  # by changes
 
 
-def modules(use: str, old: str = "", new: str = "") -> tuple[Any, Any]:
+def modules(use: str, old: str = "", new: str = "", folder: str = "/") -> tuple[Any, Any]:
     """Import the two modules as a new process would, with a text replaced in their sources."""
     made = []
     sources = {"trace_helper": HELPER + MORE, "trace_kernel": KERNEL.format(use=use, captured="1.0")}
     for name, source in sources.items():
         module = ModuleType(name)
-        module.__file__ = f"/{name}.py"
+        module.__file__ = f"{folder}{name}.py"
         sys.modules[name] = module
         text = dedent(source).replace(old, new) if old else dedent(source)
         linecache.cache[module.__file__] = len(text), None, text.splitlines(keepends=True), module.__file__
@@ -273,6 +280,29 @@ def ptx_and_key(kernel: Kernel, **values: Any) -> tuple[str, str]:
     return kernel.ptx(**values), key
 
 
+def named_in(code: CodeType) -> dict[str, set[str]]:
+    """Return the names that a code object reads, assigns and imports, by `dis`."""
+    kinds = {"LOAD_GLOBAL": "globals", "LOAD_NAME": "globals", "LOAD_FROM_DICT_OR_GLOBALS": "globals"}
+    kinds |= {"STORE_GLOBAL": "stored", "DELETE_GLOBAL": "stored", "IMPORT_NAME": "imports"}
+    found: dict[str, set[str]] = {kind: set() for kind in kinds.values()}
+    for one in dis.get_instructions(code):
+        if one.opname in kinds:
+            found[kinds[one.opname]].add(one.argval)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            for kind, names in named_in(constant).items():
+                found[kind] |= names
+    return found
+
+
+@pytest.mark.parametrize("module", [textwrap, typing, threading, contextlib], ids=lambda module: module.__name__)
+def test_names_are_read_from_bytecode_as_dis_does(module):
+    """`typing` has more than 256 names, so that their numbers need two bytes."""
+    code = compile(inspect.getsource(module), module.__file__, "exec")
+    found = reads_of(code)
+    assert {kind: set(getattr(found, kind)) for kind in ("globals", "stored", "imports")} == named_in(code)
+
+
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_of_the_ptx_changes_the_key(name):
     use, change = CHANGES[name]
@@ -292,6 +322,16 @@ def test_a_change_of_the_ptx_changes_the_key(name):
     assert before == again, "the key of an unchanged kernel is stable"
     assert before[0] != after[0], "the change shows in the PTX"
     assert before[1] != after[1]
+
+
+def test_a_moved_file_keeps_its_key_and_a_renamed_or_shifted_one_does_not():
+    """As the cells of a notebook, whose folder has the number of its process."""
+    use = "ptx.check_(ptx.tid.x < 2)"
+    here = ptx_and_key(modules(use)[1].k)
+    assert ptx_and_key(modules(use, folder="/tmp/ipykernel_1/")[1].k) == here
+    renamed = ptx_and_key(modules(use, folder="/other_")[1].k)
+    shifted = ptx_and_key(modules(use, "import trace_helper\n", "\n\nimport trace_helper\n")[1].k)
+    assert len({here[0], renamed[0], shifted[0]}) == len({here[1], renamed[1], shifted[1]}) == 3
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from types import CodeType
 from typing import Any
 
@@ -25,7 +26,9 @@ _known: dict[int, tuple[CodeType, str]] = {}  # by id: hashing a code object rea
 
 def _hash(code: CodeType) -> str:
     texts = (
-        code.co_filename,
+        os.path.basename(
+            code.co_filename
+        ),  # in messages of `ptx.check_`; the folder of a notebook's cells is a new one
         code.co_firstlineno,
         code.co_flags,
         code.co_argcount,
