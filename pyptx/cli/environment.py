@@ -172,7 +172,7 @@ def _triton() -> Finding:
     try:
         return Finding("triton", True, f"{require_triton()} (Triton kernels)")
     except PtxError as error:
-        return Finding("triton", False, f"{error.message} (Triton kernels)", error.hint)
+        return Finding("triton", False, f"{error.message.removeprefix('Triton is ')} (Triton kernels)", error.hint)
 
 
 def _jupyter() -> Iterator[Finding]:
