@@ -34,6 +34,8 @@ RULES = {
     "registers": "setmaxnreg changes the count in the wrong direction, or differs among the warps of a warpgroup.",
     "trap": "The kernel executed trap, or a driver function failed.",
     "fault": "The kernel caused a fault.",
+    "unread-error": "A launch failed, and the program ended without reading the error.",
+    "unrecorded-event": "A stream or the host waits for an event that was never recorded.",
     "stream-order": "Work of several streams uses the same memory, and no event or wait orders it.",
     "host-access": "The host uses memory that an asynchronous operation may still use.",
     "use-after-free": "A call uses memory that has been freed.",

@@ -95,7 +95,7 @@ def _checked_status(listener: Listener, sarif: Path | None, status: int) -> int:
     from pyptx.cuda_device.server.checking import summary
 
     checks = listener.checks()
-    print(f"pyptx: {summary(checks)}", file=sys.stderr)
+    print("\n  ".join([f"pyptx: {summary(checks)}", *checks.leaks]), file=sys.stderr)
     if sarif is not None:
         sarif.write_text(json.dumps(joined_sarif(checks.logs), indent=1), encoding="utf-8")
     return status or int(checks.counts["error"] + checks.counts["warning"] > 0)

@@ -157,7 +157,7 @@ def _serve_client(stream: socket.socket, gpu: Gpu, options: Options) -> None:
 def _write_results(session: Session, options: Options) -> None:
     """Write the findings and the trace of a client, for `Listener.checks` and `Listener.trace`."""
     if session.checks is not None:
-        session.checks.write(options.folder, session.memory.allocations, session.kinds_left())
+        session.checks.write(options.folder, session.process, session.left())
     if session.trace is not None:
         session.trace.write(options.folder)
 

@@ -23,6 +23,8 @@ ELSEWHERE = {  # rules that are tested in another file
     "use-after-free": "cuda_device/test_checked_programs",
     "invalid-free": "cuda_device/test_checked_programs",
     "failed-call": "cuda_device/test_checked_programs",
+    "unread-error": "cuda_device/test_checked_programs",
+    "unrecorded-event": "cuda_device/test_checked_programs",
     CONFLICTS: "test_performance",
     UNCOALESCED: "test_performance",
 }

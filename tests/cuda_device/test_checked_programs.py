@@ -68,9 +68,30 @@ def test_right_orders_have_no_findings(execute, misuse):
 
 
 @pytest.mark.slow
-def test_streams_and_events_that_are_left_are_counted(execute, misuse):
+def test_what_is_left_is_counted_by_kind_with_the_calls_that_made_it(execute, misuse):
     done = execute([misuse, "left"], "--check")
-    assert "3 allocations of 12,288 bytes not freed; 1 event, 2 streams not destroyed" in done.stderr
+    assert "3 allocations of 12,288 bytes not freed; 1 array, 1 event, 2 streams not destroyed" in done.stderr
+    source = (PROGRAMS / "misuse.cu").read_text().splitlines()
+    line = next(k for k, text in enumerate(source, 1) if "cudaMallocArray" in text)
+    assert f"\n  1 array, made by run (misuse.cu:{line})\n" in done.stderr
+    assert done.stderr.count("1 allocation of 4,096 bytes, made by run (misuse.cu:") == 3
+
+
+@pytest.mark.slow
+def test_a_wait_for_an_event_that_was_never_recorded_is_reported(execute, misuse):
+    done = execute([misuse, "not recorded"], "--check")
+    assert done.returncode == 1
+    assert "warning[unrecorded-event]: cuStreamWaitEvent is given an event that was never recorded" in done.stderr
+    assert "CHECK(cudaStreamWaitEvent(b, event, 0));" in done.stderr
+
+
+@pytest.mark.slow
+def test_an_error_of_a_launch_that_is_not_read_is_reported(execute, misuse):
+    done = execute([misuse, "unread"], "--check")
+    assert done.returncode == 1
+    assert "error[unread-error]: A launch failed, and the program ended without reading the error" in done.stderr
+    assert "fill<<<4, 2048, 0, a>>>(x, 3);  // more threads than a block has" in done.stderr
+    assert "unread-error" not in execute([misuse, "read"], "--check").stderr
 
 
 @pytest.mark.slow
@@ -80,4 +101,4 @@ def test_a_correct_program_has_no_findings_and_a_fault_is_one(execute, tmp_path)
     faulty = execute([str(build(tmp_path / "errors", [PROGRAMS / "errors.cu"]))], "--check")
     assert faulty.returncode == 1
     assert "errors.cu:4" in faulty.stderr
-    assert "1 launch of 1 kernel checked: 2 errors, 1 warning" in faulty.stderr  # a fault, a wrong free, a failed call
+    assert "1 launch of 1 kernel checked: 2 errors, 3 warnings" in faulty.stderr  # a fault, a wrong free, failed calls

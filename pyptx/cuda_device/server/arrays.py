@@ -96,6 +96,11 @@ class Array:
     is_level: bool = False
 
     @property
+    def is_owned(self) -> bool:
+        """True for a level of a mipmapped array."""
+        return self.is_level
+
+    @property
     def pitch(self) -> int:
         """Bytes from row to row."""
         return self.description.width * self.description.element_bytes

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from pyptx._loc import SourceLocation, StoredCode
 
-__all__ = ["CallSite", "call_site"]
+__all__ = ["CallSite", "call_site", "remember"]
 
 _ADDRESSES = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+) \S+ \d+\s+(/.*)")
 _SECONDS = 10
@@ -56,6 +56,13 @@ def call_site(process: int, addresses: Sequence[int], kernel: str = "") -> CallS
     return found
 
 
+def remember(process: int, addresses: Sequence[int]) -> None:
+    """Remember in which files addresses are, so that `call_site` finds them when the process has ended."""
+    for address in addresses:
+        if address:
+            _mapping(process, address)
+
+
 @lru_cache(maxsize=4096)
 def _located(process: int, address: int) -> tuple[CallSite, str, bool] | None:
     mapped = _mapping(process, address)
@@ -74,6 +81,7 @@ def _located(process: int, address: int) -> tuple[CallSite, str, bool] | None:
     return CallSite(f"{function} ({short})" if is_named else short, None), function, is_wrapper
 
 
+@lru_cache(maxsize=65536)
 def _mapping(process: int, address: int) -> tuple[str, int] | None:
     """Return the file that is mapped at an address, and the address in it; None if there is none."""
     try:

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,8 +22,14 @@ from pyptx.check.finding import Location
 from pyptx.check.locations import Locations, text_lines
 from pyptx.check.sanitizer_findings import sanitizer_findings
 from pyptx.cuda_device.server.call_sites import call_site
-from pyptx.cuda_device.server.device_memory import Allocation
-from pyptx.cuda_device.server.order_findings import conflict_finding, device_access, failed_call
+from pyptx.cuda_device.server.leaks import Left, described
+from pyptx.cuda_device.server.order_findings import (
+    conflict_finding,
+    device_access,
+    failed_call,
+    unread_error,
+    unrecorded_event,
+)
 from pyptx.cuda_device.server.stream_order import Conflict, Operation
 from pyptx.errors import SimulationError
 from pyptx.nvrtc.mangling import local_names, qualified_name
@@ -33,7 +39,6 @@ from pyptx.sim.sanitizer import AccessFinding
 __all__ = ["LaunchChecks", "collect_checks", "summary"]
 
 T = TypeVar("T")
-_LEAKS = {"Stream": "stream", "Event": "event", "Graph": "graph", "GraphExec": "executable graph"}
 
 
 @dataclass(eq=False)
@@ -45,7 +50,8 @@ class LaunchChecks:
         launches: number of launches, by kernel.
         logs: SARIF log of each launch that had new findings.
         left: number and bytes of the allocations that the program did not free.
-        objects: number of the streams, events and graphs that it did not destroy.
+        objects: number of the streams, events, graphs, arrays, textures and modules that it did not destroy.
+        leaks: for each call in the program that made some of them, their number and the place of the call.
     """
 
     schedule: str
@@ -54,7 +60,9 @@ class LaunchChecks:
     logs: list[dict[str, Any]] = field(default_factory=list)
     left: tuple[int, int] = (0, 0)
     objects: Counter[str] = field(default_factory=Counter)
+    leaks: list[str] = field(default_factory=list)
     _seen: set[tuple[Any, ...]] = field(default_factory=set)
+    _failed_launch: Finding | None = None
 
     def run(
         self, program: Program, lines: Callable[[], Mapping[int, int]], launch: Callable[[list[AccessFinding]], T]
@@ -122,7 +130,21 @@ class LaunchChecks:
         if name == "NOT_SUPPORTED" or diagnosis.startswith("kernel ") or ("call", symbol, diagnosis) in self._seen:
             return
         self._seen.add(("call", symbol, diagnosis))
-        self._report_calls(failed_call(symbol, name, diagnosis, _call("call", symbol, process, sites)), shown=False)
+        is_launch = symbol == "cuLaunchKernel"
+        kernel = diagnosis.partition(":")[0] if is_launch else ""
+        finding = failed_call(symbol, name, diagnosis, _call("call", symbol, process, sites, kernel))
+        self._failed_launch = finding if is_launch else self._failed_launch
+        self._report_calls(finding, shown=False)
+
+    def unread(self, count: int) -> None:
+        """Report launches whose errors the program has not read when it ends."""
+        self._report_calls(unread_error(count, self._failed_launch))
+
+    def unrecorded(self, symbol: str, process: int, sites: Sequence[int]) -> None:
+        """Report a wait for an event that was never recorded, once for each call in the program."""
+        if ("event", symbol, tuple(sites)) not in self._seen:
+            self._seen.add(("event", symbol, tuple(sites)))
+            self._report_calls(unrecorded_event(symbol, _call("call", symbol, process, sites)))
 
     def _report_calls(self, finding: Finding, shown: bool = True) -> None:
         self._report(Report("calls of the driver", (finding,), (self.schedule,), {}, 0.0), shown)
@@ -140,16 +162,17 @@ class LaunchChecks:
         self.counts.update(finding.severity for finding in report.findings)
         self.logs.append(report.to_sarif())
 
-    def write(self, folder: Path, allocations: Iterable[Allocation], kinds: Iterable[str]) -> None:
+    def write(self, folder: Path, process: int, left: Left) -> None:
         """Write the findings to a file of this process, for `collect_checks`.
 
         Args:
-            allocations: those that are left at the end, also of variables.
-            kinds: names of the classes of the objects that are left.
+            process: number of the client's process.
+            left: what the program did not free and destroy.
         """
-        left = [a.size for a in allocations if a.context and not a.kind.endswith("variable")]
-        found = {"launches": self.launches, "counts": self.counts, "logs": self.logs, "left": (len(left), sum(left))}
-        found["objects"] = Counter(_LEAKS[kind] for kind in kinds if kind in _LEAKS)
+        sizes = [size for _, size, _ in left if size is not None]
+        found = {"launches": self.launches, "counts": self.counts, "logs": self.logs, "left": (len(sizes), sum(sizes))}
+        found["objects"] = Counter(kind for kind, size, _ in left if size is None)
+        found["leaks"] = described(process, left)
         part = folder / f"check-{os.getpid()}.part"
         part.write_text(json.dumps(found), encoding="utf-8")
         part.replace(part.with_suffix(".json"))
@@ -198,6 +221,7 @@ def collect_checks(folder: Path) -> LaunchChecks:
         whole.launches.update(found["launches"])
         whole.counts.update(found["counts"])
         whole.logs += found["logs"]
+        whole.leaks += found["leaks"]
         whole.objects.update(found["objects"])
         whole.left = whole.left[0] + found["left"][0], whole.left[1] + found["left"][1]
     return whole

@@ -116,5 +116,5 @@ def conditional(session: Session, handle: int, kind: int, size: int) -> Conditio
     bodies = []
     for _ in range(size):
         number = session.new_handle()
-        bodies.append(session.get(session.add(Graph(number), number), Graph))
+        bodies.append(session.get(session.add(Graph(number, is_owned=True), number), Graph))
     return Conditional(value_of(session, handle), kind, tuple(bodies))

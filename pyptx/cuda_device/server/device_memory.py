@@ -48,6 +48,7 @@ class Allocation:
         name: for messages.
         flags: of cuMemHostAlloc or cuMemAllocManaged.
         segment: the memory as the simulator takes it.
+        sites: return addresses of the call that made it, under `pyptx exec --check`.
         advice: of managed memory: start, end, what was advised, and the location or None, in order.
     """
 
@@ -58,6 +59,7 @@ class Allocation:
     name: str
     segment: Segment = field(repr=False)
     flags: int = 0
+    sites: tuple[int, ...] = ()
     advice: list[tuple[int, int, str, tuple[int, int] | None]] = field(default_factory=list, repr=False)
 
     @property
@@ -77,6 +79,7 @@ class DeviceMemory:
         used: bytes allocated in it.
         version: changes with every allocation and release.
         file: descriptor of the shared memory.
+        sites: returns the return addresses of the call that is carried out.
         protect: lets the host access pages, by address, size and access.
     """
 
@@ -97,6 +100,7 @@ class DeviceMemory:
         self._aside: dict[int, Allocation] = {}  # memory of graphs, by address
         self._most = 0  # bytes of it that were accessible at a time
         self.protect: Callable[[int, int, int], None] = lambda address, size, access: None
+        self.sites: Callable[[], tuple[int, ...]] = lambda: ()
         self.freed: list[tuple[int, int, str]] = []  # of late: address, end, name
 
     @property
@@ -124,7 +128,7 @@ class DeviceMemory:
         at = address - BASE
         label = name or f"{kind} memory #{self._count}"
         segment = Segment(address, Buffer(self._bytes[at : at + size], label))
-        found = Allocation(address, size, kind, context, label, segment, flags)
+        found = Allocation(address, size, kind, context, label, segment, flags, self.sites())
         bisect.insort(self._starts, address)
         self._allocations[address] = found
         self.used += size if on_device else 0

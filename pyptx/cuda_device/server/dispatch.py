@@ -58,6 +58,7 @@ __all__ = ["serve"]
 _SHOWN = {
     "pyptxLaunch": "cuLaunchKernel",
     "pyptxProgress": "late work",
+    "pyptxUnread": "end of the program",
     "pyptxHostAccess": "access of the host",
     "pyptxParameters": "layout of the parameters",
 }
@@ -125,7 +126,8 @@ def handle(session: Session, request: Request) -> None:
     except DriverError as error:
         report(call, error)
         if session.checks is not None and error.diagnosis:
-            session.checks.failed(call.entry.symbol, error.name, error.diagnosis, session.process, session.sites)
+            symbol = _SHOWN.get(call.entry.symbol, call.entry.symbol)
+            session.checks.failed(symbol, error.name, error.diagnosis, session.process, session.sites)
         status = error.code
         session.connection.reply(status)
     except (ClosedError, KeyboardInterrupt):

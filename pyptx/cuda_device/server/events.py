@@ -93,10 +93,18 @@ def wait_event(session: Session, handle: int, event: int, flags: int) -> None:
     elif stream.capture is not None:
         if found.work is not None:
             raise DriverError("STREAM_CAPTURE_ISOLATION", "the event was recorded outside of the stream's capture")
-    elif found.work is not None:
+    elif found.work is None:
+        _unrecorded(session, "cuStreamWaitEvent")
+    else:
         add_work(session, stream, after=[found.work])
         if session.order is not None:
             session.order.stream_waits(stream, found.clock)
+
+
+def _unrecorded(session: Session, symbol: str) -> None:
+    """Report a wait for an event that was never recorded."""
+    if session.checks is not None:
+        session.checks.unrecorded(symbol, session.process, session.sites)
 
 
 def _recorded(session: Session, handle: int) -> Event:
@@ -110,6 +118,8 @@ def _recorded(session: Session, handle: int) -> Event:
 @handles("cuEventSynchronize")
 def synchronize_event(session: Session, handle: int) -> None:
     event = _recorded(session, handle)
+    if event.work is None:
+        _unrecorded(session, "cuEventSynchronize")
     session.work.complete(event.work)
     sys.stdout.flush()
     if session.order is not None and event.clock is not None:
@@ -118,9 +128,11 @@ def synchronize_event(session: Session, handle: int) -> None:
 
 @handles("cuEventQuery")
 def query_event(session: Session, handle: int) -> None:
-    if not session.work.query(_recorded(session, handle).work):
+    event = _recorded(session, handle)
+    if not session.work.query(event.work):
         raise DriverError("NOT_READY")
-    synchronize_event(session, handle)
+    if event.work is not None:
+        synchronize_event(session, handle)
 
 
 @handles("cuEventElapsedTime", "cuEventElapsedTime_v2")

@@ -41,10 +41,12 @@ class Graph:
 
     Attributes:
         objects: references to user objects.
+        is_owned: True for a graph that is part of a node.
     """
 
     handle: int
     nodes: list[Node] = field(default_factory=list)
+    is_owned: bool = False
     objects: Counter[Any] = field(default_factory=Counter)
     missing = "INVALID_VALUE"
 

@@ -154,6 +154,7 @@ def add_empty(session: Session, graph: int, dependencies: int, count: int) -> in
 def add_child(session: Session, graph: int, dependencies: int, count: int, child: int) -> int:
     """Add a node that runs a copy of a graph; the copy is the node's."""
     copy = session.get(clone(session, child), Graph)
+    copy.is_owned = True
     return _add(session, graph, dependencies, count, CHILD, executable(copy, 0))
 
 
@@ -197,7 +198,9 @@ def clone(session: Session, handle: int) -> int:
         before = [copies[dependency] for dependency in node.dependencies]
         operation = copied(node.operation)
         if isinstance(operation, GraphExec):
-            operation = executable(session.get(clone(session, operation.graph.handle), Graph), 0)
+            own = session.get(clone(session, operation.graph.handle), Graph)
+            own.is_owned = True
+            operation = executable(own, 0)
         copies[node] = made.add(session.new_handle(), node.kind, operation, before)
         copies[node].original = node
         session.add(copies[node], copies[node].handle)

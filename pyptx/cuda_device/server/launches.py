@@ -108,17 +108,17 @@ class KernelLaunch:
 
     def check(self, session: Session) -> None:
         """Raise DriverError where the driver refuses the launch."""
-        name, key = self.kernel.name, (self.kernel.handle, self.config)
+        key = self.kernel.handle, self.config
         end = session.admitted.get(key)
         if end is None:
             end = session.admitted[key] = self._admit(session)
         if len(self.params) < end:
-            raise DriverError("INVALID_VALUE", f"{name}: {len(self.params)} bytes of arguments; it takes {end}")
+            raise DriverError("INVALID_VALUE", f"{self.name}: {len(self.params)} bytes of arguments; it takes {end}")
         self.params = self.params[:end]
 
     def _admit(self, session: Session) -> int:
         """Check the sizes and return the bytes of the arguments."""
-        name, config = self.kernel.name, self.config
+        name, config = self.name, self.config
         if 0 in config.grid or 0 in config.block:
             raise DriverError("INVALID_VALUE", f"{name}: grid {config.grid} and block {config.block}; a size is 0")
         if config.shared_bytes > dynamic_limit(self.kernel):
@@ -170,7 +170,7 @@ class KernelLaunch:
                 schedule=session.options.schedule,
             )
         except LaunchError as error:
-            raise DriverError("INVALID_VALUE", str(error)) from error
+            raise DriverError("INVALID_VALUE", str(error).replace(self.kernel.name, self.name)) from error
 
     def run(self, session: Session) -> None:
         """Run the kernel.

@@ -54,6 +54,11 @@ class Module:
     constants: Allocation | None = None
     places: dict[str, tuple[int, int]] = field(default_factory=dict)
 
+    @property
+    def is_owned(self) -> bool:
+        """True for a library, which belongs to no context and lives as long as the process."""
+        return not self.context
+
     @cached_property
     def names(self) -> list[str]:
         """Names of its entries."""

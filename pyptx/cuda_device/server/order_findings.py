@@ -8,7 +8,7 @@ from pyptx.check import Finding
 from pyptx.check.finding import Location
 from pyptx.cuda_device.server.stream_order import Conflict, Operation
 
-__all__ = ["conflict_finding", "device_access", "failed_call"]
+__all__ = ["conflict_finding", "device_access", "failed_call", "unread_error", "unrecorded_event"]
 
 _ORDER = (
     "record an event after the first operation (cudaEventRecord) and have the stream of the second wait for it "
@@ -63,6 +63,25 @@ def device_access(diagnosis: str, place: Location) -> Finding:
     """Return the finding of an access of the host to memory of the device."""
     message, _, hint = diagnosis.partition("\nhint: ")
     return Finding("host-access", "error", f"{message[:1].upper()}{message[1:]}", hint, (place,))
+
+
+def unrecorded_event(symbol: str, place: Location) -> Finding:
+    """Return the finding of a wait for an event that was never recorded; `place` is that of the call."""
+    message = f"{symbol} is given an event that was never recorded, so that it waits for nothing."
+    return Finding("unrecorded-event", "warning", message, "record it before the wait (cudaEventRecord)", (place,))
+
+
+def unread_error(count: int, last: Finding | None) -> Finding:
+    """Return the finding of launches whose errors nothing has read; `last` is that of the last one that failed."""
+    which = "A launch" if count == 1 else f"In {count} threads a launch"
+    failed = f": {last.message}" if last is not None else "."
+    return Finding(
+        "unread-error",
+        "error",
+        f"{which} failed, and the program ended without reading the error{failed}",
+        "call cudaGetLastError after each launch by <<<...>>>",
+        () if last is None else last.places,
+    )
 
 
 def failed_call(symbol: str, name: str, diagnosis: str, place: Location) -> Finding:

@@ -41,6 +41,11 @@ class Pool:
     settings: dict[int, int] = field(default_factory=lambda: {1: 1, 2: 1, 3: 1, _THRESHOLD: 0})
 
     @property
+    def is_owned(self) -> bool:
+        """True for the pool of the device."""
+        return self.is_default
+
+    @property
     def used(self) -> int:
         return sum(self.sizes.values())
 

@@ -1,4 +1,4 @@
-"""Late work of a program that makes no calls: it runs after a while, since the program may wait for it in memory."""
+"""Late work of a program that makes no calls, which runs after a while, and what a program leaves undone at its end."""
 
 from __future__ import annotations
 
@@ -21,6 +21,13 @@ def progress(session: Session) -> None:
             flush=True,
         )
         session.synchronize()
+
+
+@handles("pyptxUnread")
+def unread(session: Session, count: int) -> None:
+    """Report launches whose errors the program has not read when it ends."""
+    if session.checks is not None:
+        session.checks.unread(count)
 
 
 def never_waited_for(session: Session) -> None:

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pyptx.analysis.gpus import Gpu
+from pyptx.cuda_device.server.call_sites import remember
 from pyptx.cuda_device.server.checking import LaunchChecks
 from pyptx.cuda_device.server.connection import Connection
 from pyptx.cuda_device.server.device_memory import PAGE, Allocation, DeviceMemory
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_nodes import Capture
+from pyptx.cuda_device.server.leaks import KINDS, Left
 from pyptx.cuda_device.server.modeled_time import ModeledTimes
 from pyptx.cuda_device.server.object_places import ObjectPlaces
 from pyptx.cuda_device.server.ordering import ProgramOrder
@@ -90,6 +92,9 @@ class Session:
         self.gpu, self.options, self.memory = gpu, options, memory
         self.checks = LaunchChecks(options.schedule) if options.check else None
         self.order = ProgramOrder(self, self._conflict) if options.check else None
+        if options.check:
+            memory.sites = self._remembered_sites
+        self._makers: dict[int, tuple[int, ...]] = {}  # by handle: return addresses of the calls that made objects
         memory.protect = lambda address, size, access: self.connection.protect(self.thread, address, size, access)
         self.registered_pages: dict[
             int, tuple[int, int]
@@ -183,6 +188,8 @@ class Session:
         """Return a new handle of an object."""
         number = self.new_handle() if handle is None else handle
         self._objects[number] = thing
+        if self.checks is not None and type(thing).__name__ in KINDS:
+            self._makers[number] = self._remembered_sites()
         return number
 
     def new_handle(self) -> int:
@@ -216,9 +223,22 @@ class Session:
         """Remove an object, if it is still there."""
         self._objects.pop(handle, None)
 
-    def kinds_left(self) -> list[str]:
-        """Return the class of each object that the client made and did not destroy."""
-        return [type(thing).__name__ for handle, thing in self._objects.items() if handle >= FIRST_HANDLE]
+    def left(self) -> Left:
+        """Return the memory and the objects that the client made, and did not free or destroy."""
+        found: list[tuple[str, int | None, tuple[int, ...]]] = [
+            ("allocation", a.size, a.sites)
+            for a in self.memory.allocations
+            if a.context and a.kind != "array" and not a.kind.endswith("variable")
+        ]
+        for handle, thing in self._objects.items():
+            kind = KINDS.get(type(thing).__name__)
+            if kind is not None and handle >= FIRST_HANDLE and not getattr(thing, "is_owned", False):
+                found.append((kind, None, self._makers.get(handle, ())))
+        return found
+
+    def _remembered_sites(self) -> tuple[int, ...]:
+        remember(self.process, self.sites)
+        return self.sites
 
     def all(self, kind: type[T]) -> list[tuple[int, T]]:
         """Return all objects of a kind, with their handles."""

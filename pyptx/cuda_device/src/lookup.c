@@ -78,6 +78,10 @@ static const char *keep_text(const unsigned char *bytes, size_t size) {
     return made->text;
 }
 
+// The runtime library tells of errors that the program has not read when it ends.
+static int remote_pyptxUnread(unsigned count);
+EXPORT int pyptxUnreadErrors(unsigned count) { return remote_pyptxUnread(count); }
+
 // A function that is refused: say so once.
 static int refuse(const char *name, const char *reason, atomic_int *said) {
     if (!atomic_exchange(said, 1)) fprintf(stderr, "pyptx: %s is not supported by the simulated device: %s\n", name, reason);

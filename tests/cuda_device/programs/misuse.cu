@@ -98,7 +98,18 @@ static int run(const char *name) {
         CHECK(cudaFree(x));
         EXPECT(cudaMemcpy(host, x, BYTES, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
         CHECK(cudaMalloc(&x, BYTES));
-    } else if (!is("left")) {
+    } else if (is("not recorded")) {
+        CHECK(cudaStreamWaitEvent(b, event, 0));
+    } else if (is("unread")) {
+        fill<<<4, 2048, 0, a>>>(x, 3);  // more threads than a block has
+    } else if (is("read")) {
+        fill<<<4, 2048, 0, a>>>(x, 3);
+        EXPECT(cudaGetLastError() == cudaErrorInvalidConfiguration);
+    } else if (is("left")) {
+        cudaArray_t array;
+        cudaChannelFormatDesc channels = cudaCreateChannelDesc<float>();
+        CHECK(cudaMallocArray(&array, &channels, 4, 4));
+    } else {
         fprintf(stderr, "unknown: %s\n", name);
         return 2;
     }

@@ -2,6 +2,8 @@
 
 #include "runtime.h"
 
+#include <dlfcn.h>
+
 int cuGetErrorString(int, const char **);
 
 struct error { int code; const char *name, *text; };
@@ -9,18 +11,47 @@ static const struct error errors[];
 
 static __thread int last_error;
 
+// Errors of launches by <<<...>>>, which are not returned: threads whose last one was not read.
+static atomic_int unread;
+static __thread int has_unread;
+
+static void read_errors(void) {
+    if (has_unread) atomic_fetch_sub(&unread, 1);
+    has_unread = 0;
+}
+
 static int left(int status) {
-    if (status && status != NOT_READY) last_error = status;
+    if (status && status != NOT_READY) {
+        last_error = status;
+        read_errors();
+    }
     return status;
+}
+
+static int left_unread(int status) {
+    if (left(status)) {
+        has_unread = 1;
+        atomic_fetch_add(&unread, 1);
+    }
+    return status;
+}
+
+__attribute__((destructor)) static void report_unread(void) {
+    int (*report)(unsigned) = (int (*)(unsigned))dlsym(RTLD_DEFAULT, "pyptxUnreadErrors");     // no other driver has it
+    if (report && atomic_load(&unread)) report((unsigned)atomic_load(&unread));
 }
 
 EXPORT int cudaGetLastError(void) {
     int error = last_error;
+    read_errors();
     last_error = SUCCESS;
     return error;
 }
 
-EXPORT int cudaPeekAtLastError(void) { return last_error; }
+EXPORT int cudaPeekAtLastError(void) {
+    read_errors();
+    return last_error;
+}
 
 static const struct error *find_error(int code) {
     for (const struct error *e = errors; e->name; e++) if (e->code == code) return e;

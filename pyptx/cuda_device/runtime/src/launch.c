@@ -68,10 +68,13 @@ static int check_configuration(struct dim3 grid, struct dim3 block) {
 
 static int launch(u64 function, struct dim3 grid, struct dim3 block, void **params, size_t shared_bytes, u64 stream,
                   int cooperative) {
-    int status = check_configuration(grid, block);
-    if (status) return status;
     if (shared_bytes > UINT32_MAX) return INVALID_VALUE;
     unsigned shared = (unsigned)shared_bytes;
+    int status = check_configuration(grid, block);
+    if (status) {       // the driver has a code for it that is less precise, and a diagnosis
+        int refused = cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, params, NULL);
+        return refused ? status : refused;
+    }
     if (cooperative)
         return cuLaunchCooperativeKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, params);
     return cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, params, NULL);
@@ -102,11 +105,11 @@ EXPORT int cudaLaunchCooperativeKernel_ptsz(const void *host, struct dim3 grid, 
 }
 
 EXPORT int __cudaLaunchKernel(const void *kernel, struct dim3 grid, struct dim3 block, void **params, size_t shared_bytes, u64 stream) {
-    return launch_host(kernel, grid, block, params, shared_bytes, stream, 0);
+    return left_unread(launch_host(kernel, grid, block, params, shared_bytes, stream, 0));
 }
 
 EXPORT int __cudaLaunchKernel_ptsz(const void *kernel, struct dim3 grid, struct dim3 block, void **params, size_t shared_bytes, u64 stream) {
-    return launch_host(kernel, grid, block, params, shared_bytes, stream ? stream : PER_THREAD_STREAM, 0);
+    return left_unread(launch_host(kernel, grid, block, params, shared_bytes, stream ? stream : PER_THREAD_STREAM, 0));
 }
 
 static int launch_config(const struct launch_config *given, const void *host, void **params, u64 null_stream) {
