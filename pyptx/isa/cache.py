@@ -22,7 +22,7 @@ op("createpolicy.cvt", "Make a cache policy from a CUDA access property.",
 
 op("prefetch", "Prefetch into a cache.", "data-movement-and-conversion-instructions-prefetch-prefetchu",
    form("prefetch{.space}.level  [a]", space=".global .local", level=".L1 .L2"),
-   form("prefetch.global.level  [a]", level=".L2::evict_last .L2::evict_normal", needs="sm_80 ptx_74"),
+   form("prefetch{.global}.level  [a]", level=".L2::evict_last .L2::evict_normal", needs="sm_80 ptx_74"),
    form("prefetch{.global}.L1::32B.valid_addr  [a]", needs="sm_90 ptx_94"),
    form("prefetch{.space}.tensormap  [a]", space=".const .param", needs="sm_90 ptx_80"), effect="cache")
 

@@ -48,11 +48,11 @@ op("cvta.to", "Convert a generic address to a state space.", "data-movement-and-
    form("cvta.to.space.type  d, a", space=ADDRESSED, type=".u64 .u32", needs="ptx_31"))
 
 op("mapa", "Map a shared address to another CTA of the cluster.", "data-movement-and-conversion-instructions-mapa",
-   form("mapa{.shared::cluster}.type  d, a, b", type=".u64 .u32"),
-   form("mapa.shared::cluster.type  d, a, b", type=".u32 .u64", a="symbol"), b="u32", needs="sm_90 ptx_78")
+   form("mapa{.shared::cluster}.type  d, a, b", type=".u64 .u32 .s64 .s32"),
+   form("mapa.shared::cluster.type  d, a, b", type=".u32 .u64 .s32 .s64", a="symbol"), b="u32", needs="sm_90 ptx_78")
 
 op("getctarank", "Rank of the CTA that owns a shared address.", "data-movement-and-conversion-instructions-getctarank",
-   form("getctarank{.shared::cluster}.type  d, a", type=".u64 .u32", d="u32", needs="sm_90 ptx_78"))
+   form("getctarank{.shared::cluster}.type  d, a", type=".u64 .u32 .s64 .s32", d="u32", needs="sm_90 ptx_78"))
 
 op("stacksave", "Read the stack pointer.", "data-movement-and-conversion-instructions-stacksave",
    form("stacksave.type  d", type=".u64 .u32", effect="stack", needs="sm_52 ptx_73"))

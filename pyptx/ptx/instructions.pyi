@@ -936,6 +936,8 @@ class _fns(_Instruction):
 
 class _getctarank(_Instruction):
     """Rank of the CTA that owns a shared address."""
+    s32: _getctarank
+    s64: _getctarank
     shared__cluster: _getctarank
     u32: _getctarank
     u64: _getctarank
@@ -1161,6 +1163,8 @@ class _madc_lo(_Instruction):
 
 class _mapa(_Instruction):
     """Map a shared address to another CTA of the cluster."""
+    s32: _mapa
+    s64: _mapa
     shared__cluster: _mapa
     u32: _mapa
     u64: _mapa

@@ -138,7 +138,7 @@ def test_modifiers_may_have_any_order_but_types_keep_theirs():
             "'.rn' cannot be combined with '.s32.f32'; expected '.rni', '.rmi', '.rpi' or '.rzi'",
             "for .f32 the form is cvt.rnd{.ftz}{.sat}.dtype.f32  d, a",
         ),
-        ("cvt.rn.f32.bf16", ("%f", "%h"), "(or drop '.rn')", "for .bf16 the form is cvt{.ftz}.f32.bf16  d, a"),
+        ("cvt.rn.f32.f16", ("%f", "%h"), "(or drop '.rn')", "for .f16 the form is cvt{.ftz}{.sat}.f32.f16  d, a"),
         (
             "mul.lo.f32",
             ("%f", "%f", "%f"),
