@@ -12,7 +12,8 @@ turns. Milliseconds of CPU time of the process and of the programs that it runs,
 
     cuda.bindings    reads the cubin of the example from a file, loads it by calls of the driver, and launches it
     cuda.core        the same
-    pyptx            traces and validates the example, finds its cubin in the cache, loads it, and launches it
+    pyptx            finds the trace of the example and its cubin in the cache, loads it, and launches it
+    pyptx, traced    the same with PYPTX_TRACE_CACHE=0: traces and validates the example first
 """
 
 from __future__ import annotations
@@ -123,6 +124,7 @@ CASES: dict[str, Callable[[str, Path], tuple[Callable[[], object], Callable[[], 
     "cuda.bindings": cuda_bindings,
     "cuda.core": cuda_core,
     "pyptx": pyptx,
+    "pyptx, traced": pyptx,
 }
 
 
@@ -170,9 +172,8 @@ def main(rounds: int) -> None:
 
         def child(*words: str) -> str:
             command = [sys.executable, "-W", "ignore", str(HERE)]
-            done = subprocess.run(
-                command, env=env | {WORKER: json.dumps([*words, name])}, stdout=subprocess.PIPE, text=True, check=True
-            )
+            more = {WORKER: json.dumps([*words, name]), "PYPTX_TRACE_CACHE": str(int("pyptx, traced" not in words))}
+            done = subprocess.run(command, env=env | more, stdout=subprocess.PIPE, text=True, check=True)
             return done.stdout
 
         child("prepare", "")

@@ -7,7 +7,6 @@ misses it would launch the wrong code.
 from __future__ import annotations
 
 import builtins
-import contextlib
 import dis
 import inspect
 import linecache
@@ -295,10 +294,16 @@ def named_in(code: CodeType) -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("module", [textwrap, typing, threading, contextlib], ids=lambda module: module.__name__)
-def test_names_are_read_from_bytecode_as_dis_does(module):
-    """`typing` has more than 256 names, so that their numbers need two bytes."""
-    code = compile(inspect.getsource(module), module.__file__, "exec")
+MANY = "def function():\n" + "".join(f"    g{n}; a.n{n}\n" for n in range(300))  # more than fit into one byte
+
+
+@pytest.mark.parametrize(
+    "source",
+    [*map(inspect.getsource, (textwrap, typing, threading)), MANY],
+    ids=["textwrap", "typing", "threading", "many"],
+)
+def test_names_are_read_from_bytecode_as_dis_does(source):
+    code = compile(source, "module.py", "exec")
     found = reads_of(code)
     assert {kind: set(getattr(found, kind)) for kind in ("globals", "stored", "imports")} == named_in(code)
 
