@@ -31,6 +31,7 @@ PROTOCOLS = {
 }
 # Exceptions that a part of pyptx raises and catches itself.
 INTERNAL = {
+    "NotCacheableError",
     *("Fault", "HostError", "NotExpressible", "Quit", "StopRun", "TensorProblem", "TmemProblem", "Unlinkable"),
     *("UnsupportedFormError", "UnsupportedInitializerError"),
     *("ClosedError", "DriverError", "UnreadableDebugInfo"),
