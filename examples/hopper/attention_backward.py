@@ -62,7 +62,7 @@ def backward(q, k, v, d_o, sums, delta, d_k, d_v, d_q_sums, *, STAGES=2, CLUSTER
     check_sizes(sizes, sums.shape[2], STAGES, CLUSTER)
     D, rows, tile_bytes, block_bytes = sizes.D, sizes.rows, sizes.tile_bytes, sizes.block_bytes
 
-    kept = Buffer(2 * tile_bytes, CONSUMERS * 4)  # keys, then values
+    kept = lib.TmaRing(1, {"keys": tile_bytes, "values": tile_bytes}, readers=CONSUMERS * 4)  # one stage
     tiles = {"queries": block_bytes, "d_o": block_bytes, "sums": 512, "delta": 512}
     streamed = lib.TmaRing(STAGES, tiles, readers=CONSUMERS * 4)
     shared = smem.alloc(b8, (2, sizes.ds_bytes), align=1024)  # dS, in turns
@@ -72,23 +72,19 @@ def backward(q, k, v, d_o, sums, delta, d_k, d_v, d_q_sums, *, STAGES=2, CLUSTER
     head, batch = reg.from_(ptx.special.ctaid.y(), u32), reg.from_(ptx.special.ctaid.z(), u32)
 
     with ptx.if_(tid == 0):
-        for buffer in (kept, changes, *([turns] if CLUSTER > 1 else [])):
+        for buffer in (changes, *([turns] if CLUSTER > 1 else [])):
             buffer.set_up()
         streamed.init()
+        kept.init()
     meet(CLUSTER)
-    streamed.begin()
-
-    def turn_of(keys: Reg) -> Reg:
-        """Return the number of key blocks this CTA processed before."""
-        return keys >> CLUSTER.bit_length() - 1
 
     with ptx.if_(tid < 128):
         ptx.setmaxnreg_dec(24)
         with ptx.if_(tid == 0):
+            for ring in (kept, streamed):  # here, not before the branches: a role has registers for its positions only
+                ring.begin()
             for keys in ptx.range_(rank, sizes.key_blocks, CLUSTER):
-                ready = kept.to_write(turn_of(keys))
-                ready.arrive_expect_tx(2 * tile_bytes)
-                copy_boxes(kept.start, (k, v), KEYS, KEYS, keys * KEYS, head, batch, ready)
+                copy_boxes(kept.start, (k, v), KEYS, KEYS, keys * KEYS, head, batch, kept.acquire().full)
                 for block in ptx.range_(sizes.first(keys), sizes.query_blocks):
                     stage, at = streamed.acquire(2 * block_bytes + 2 * rows * 4), block * rows
                     to = stage.address("queries")
@@ -127,9 +123,11 @@ def backward(q, k, v, d_o, sums, delta, d_k, d_v, d_q_sums, *, STAGES=2, CLUSTER
                         turns.pass_on(keys, block, (rank + 1) & (CLUSTER - 1))
     with ptx.else_():
         ptx.setmaxnreg_inc(240)
+        for ring in (kept, streamed):
+            ring.begin()
         consumer = Consumer(sizes, kept, streamed, changes, ds_start, tid, q.dtype)
         for keys in ptx.range_(rank, sizes.key_blocks, CLUSTER):
-            kept.to_read(turn_of(keys))
+            held = kept.wait()
             consumer.begin()
             first, masked_until = sizes.first(keys), sizes.masked_until(keys)
             if masked_until is not None:
@@ -138,6 +136,7 @@ def backward(q, k, v, d_o, sums, delta, d_k, d_v, d_q_sums, *, STAGES=2, CLUSTER
             for block in ptx.range_(first if masked_until is None else masked_until, sizes.query_blocks):
                 consumer.visit(keys, block, masked=False)
             consumer.write(d_k, d_v, keys, head, batch)
+            kept.release(held, consumer.lane)
 
     if CLUSTER > 1:
         meet(CLUSTER)  # a CTA must outlive remote writes to it

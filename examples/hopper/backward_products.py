@@ -115,7 +115,7 @@ class Consumer:
     def __init__(
         self,
         sizes: Sizes,
-        kept: Buffer,
+        kept: lib.TmaRing,
         streamed: lib.TmaRing,
         changes: Buffer,
         ds_start: Reg,
@@ -282,4 +282,3 @@ class Consumer:
             ptx.cp.async_bulk.commit_group()
         ptx.cp.async_bulk.wait_group(0, read=True)  # shared memory must outlive the stores that read it
         ptx.bar.sync(self.number + 2, 128)
-        self.kept.give_back(self.lane)

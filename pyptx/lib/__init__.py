@@ -8,7 +8,7 @@ from pyptx.lib.array_tile import ArrayTile, tile
 from pyptx.lib.boxed_fragment import BoxedFragment
 from pyptx.lib.bulk_copy import copy_bulk
 from pyptx.lib.copies import copy, copy_async
-from pyptx.lib.epilogue import activation, bias, gelu, relu, residual, row_scaled, scaled, silu
+from pyptx.lib.epilogue import activation, bias, gelu, relu, residual, row_scaled, scaled, silu, times
 from pyptx.lib.fp4 import store_fp4
 from pyptx.lib.fragment import Fragment
 from pyptx.lib.layout import Layout
@@ -59,4 +59,5 @@ __all__ = [
     "silu",
     "store_fp4",
     "tile",
+    "times",
 ]

@@ -14,7 +14,7 @@ from pyptx.ptx import math
 from pyptx.reg import Reg
 from pyptx.types import f32
 
-__all__ = ["activation", "bias", "gelu", "relu", "residual", "row_scaled", "scaled", "silu"]
+__all__ = ["activation", "bias", "gelu", "relu", "residual", "row_scaled", "scaled", "silu", "times"]
 
 
 def activation(function: Callable[[Reg], Reg]) -> Operation:
@@ -33,6 +33,33 @@ def scaled(factor: float | Reg) -> Operation:
     if not isinstance(factor, int | float | Reg):
         raise OperandError(f"lib.scaled takes a number or an f32 register, not {factor!r}", at=user_place())
     return activation(lambda value: value * factor)
+
+
+def times(other: Fragment) -> Operation:
+    """Return the operation that multiplies by the elements of another fragment: one `mul.f32`.
+
+    SwiGLU of two products is `gate.apply(lib.silu, lib.times(up))`.
+
+    Raises:
+        OperandError: not a fragment, or one of another shape.
+    """
+    if not isinstance(other, Fragment):
+        raise OperandError(
+            f"lib.times takes a fragment, not {other!r}", at=user_place(), hint="lib.scaled(x) multiplies by a number"
+        )
+
+    def bound(fragment: Fragment) -> Element:
+        factors = {(i, j): value for value, i, j in other.coords()}
+        if type(other) is not type(fragment) or factors.keys() != {(i, j) for _, i, j in fragment.coords()}:
+            raise OperandError(
+                f"lib.times of a {type(other).__name__} of {other.tile_columns} columns, applied to a {type(fragment).__name__} of "
+                f"{fragment.tile_columns}",
+                at=user_place(),
+                hint="the fragments must have the same shape",
+            )
+        return lambda value, i, j: value * factors[i, j]
+
+    return bound
 
 
 def _operation(function: Operation) -> Operation:

@@ -23,7 +23,16 @@ _CUDA = {  # names of CUDA C++ and Triton, without leading underscores
     "logf": "ptx.log",
     "program_id": "ptx.ctaid.x",
     "shared": "smem.alloc(dtype, shape), with `from pyptx import smem`",
-    "shfl_xor_sync": "ptx.warp_reduce(value, 'add'), or ptx.inst.shfl.sync.bfly.b32",
+    **{
+        f"shfl{name}{end}": f"{first}ptx.inst.shfl.sync.{mode}.b32(result, value, {operand}, {bound}, -1)"
+        for name, first, mode, operand, bound in (
+            ("_up", "ptx.warp_scan(value, 'add'), or ", "up", "distance", 0),
+            ("_down", "ptx.warp_reduce(value, 'add'), or ", "down", "distance", 31),
+            ("_xor", "ptx.warp_reduce(value, 'add'), or ", "bfly", "mask", 31),
+            ("", "", "idx", "lane", 31),
+        )
+        for end in ("", "_sync")
+    },
     "sqrtf": "ptx.sqrt",
     "store": "x[i, j] = value",
     "sync": "ptx.bar.sync()",

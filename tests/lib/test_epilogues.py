@@ -21,7 +21,7 @@ def filled(x):
     for value, i, j in frag.coords():
         inside = (frag.row + i < ROWS) & (frag.column + j < COLUMNS)
         found = x.load(frag.row, frag.column, offset=(i, j), pred=inside, other=0)
-        ptx.inst.mov.f32(value, found)
+        ptx.inst.mov.f32(value, found if x.dtype == f32 else found.to(f32))
     return frag
 
 
@@ -59,6 +59,10 @@ OPERATIONS = {
     "SiLU, scale and residual": (
         lambda w, s, o: (lib.silu, lib.scaled(0.5), lib.residual(o, 0, 0, end=(ROWS, COLUMNS), scale=2.0)),
         lambda x, w, s, o: 0.5 * x / (1 + np.exp(-x)) + 2 * o,
+    ),
+    "another fragment": (
+        lambda w, s, o: (lib.silu, lib.times(filled(o))),
+        lambda x, w, s, o: x / (1 + np.exp(-x)) * o,
     ),
     "residual and a function": (
         lambda w, s, o: (lib.residual(o, 0, 0, end=(ROWS, COLUMNS)), lib.activation(ptx.abs)),

@@ -93,6 +93,17 @@ MISTAKES = {
     "bias of a matrix": (lambda x, v, y: fragment().apply(lib.bias(x, 0)), "takes a vector", ""),
     "an odd column": (lambda x, v, y: fragment().apply(lib.bias(v, 1)), "expected an even number", ""),
     "scaled by text": (lambda x, v, y: fragment().apply(lib.scaled("2")), "not '2'", ""),
+    "times a number": (lambda x, v, y: fragment().apply(lib.times(2.0)), "takes a fragment, not 2.0", "lib.scaled"),
+    "times another shape": (
+        lambda x, v, y: fragment().apply(lib.times(lib.WgmmaFragment(64, ptx.tid.x))),
+        "of 64 columns, applied to a WgmmaFragment of 32",
+        "same shape",
+    ),
+    "shfl_up": (
+        lambda x, v, y: ptx.shfl_up(v[0], 1),
+        "no 'shfl_up'",
+        "shfl.sync.up.b32(result, value, distance, 0, -1)",
+    ),
     "a lambda of a value": (
         lambda x, v, y: fragment().apply(lambda v: v * 2.0),
         "not a lambda of 1",
