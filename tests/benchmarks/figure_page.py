@@ -49,14 +49,18 @@ def claim(figure: Figure, values: Values) -> str:
 
 
 def page(results: Mapping[str, Any]) -> str:
-    """Return the page; a figure whose command has not been run yet is left out."""
+    """Return the page; a figure whose command has not been run yet is left out.
+
+    Numbers that a command writes to files of its own are read from those.
+    """
     lines = [HEAD]
     for label in LABELS:
         lines += [f"## {label.capitalize()}\n", "| figure | command | date |", "| --- | --- | --- |"]
         for figure in FIGURES:
             stored = results.get(figure.key)
             if figure.label == label and stored:
-                lines.append(f"| {claim(figure, stored['values'])} | `{figure.command}` | {stored['date']} |")
+                values = figure.stored() if figure.stored else stored["values"]
+                lines.append(f"| {claim(figure, values)} | `{figure.command}` | {stored['date']} |")
         if label == "measured":
             lines.append(f"\nOn {results['machine']}.")
         if label == "modeled":
