@@ -135,6 +135,7 @@ def kernels_of(dtype: PtxType) -> tuple[Kernel, Kernel]:
         ],
         out_specs=[Tile("G", "D", "N", f32, align=16)],
         grid=lambda D, N, G: (-(-N // BN), -(-D // BM), G),
+        tensor_maps="value",
         block=(THREADS, 1, 1),
         reqntid=(THREADS, 1, 1),
     )

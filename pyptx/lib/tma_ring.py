@@ -7,7 +7,7 @@ from typing import cast
 
 from pyptx import reg, smem
 from pyptx._loc import user_place
-from pyptx.errors import ShapeError, TraceError, UnknownNameError
+from pyptx.errors import OperandError, ShapeError, TraceError, UnknownNameError
 from pyptx.lib._arguments import register, thread
 from pyptx.lib.tma_stage import Stage
 from pyptx.lib.wgmma_tile import WgmmaTile
@@ -132,6 +132,9 @@ class TmaRing:
         self.full = mbarrier.array(reg.from_(full.name, u32), 0, stages)
         self.empty = mbarrier.array(reg.from_(empty.name, u32), 0, stages)
         self._stages = stages
+        self._uses: list[
+            tuple[str, PipelineState, tuple[int, ...]]
+        ] = []  # of positions: "acquire" or "wait", and where
 
     def set_up(self, tid: Reg) -> None:
         """Initialize the mbarriers in one thread, synchronize the CTA, or the cluster, and begin; called by all threads.
@@ -170,14 +173,30 @@ class TmaRing:
         self.empty.init_all(self.readers * self.cluster)
         emit("fence", "mbarrier_init.release.cluster")
 
-    def _next(self) -> tuple[Reg, Reg]:
+    def _next(self, use: str) -> tuple[Reg, Reg]:
         if not hasattr(self, "position"):
             raise TraceError(
                 "the ring is not set up: its mbarriers are not initialized",
                 at=user_place(),
                 hint="call ring.set_up(tid) in all threads, before the branches of the roles",
             )
+        self._check_role(use)
         return self.position.advance()
+
+    def _check_role(self, use: str) -> None:
+        """Refuse a thread that acquires and waits: it would advance one position twice for each stage."""
+        ctx = get_ctx()
+        here = ctx.here[1:]
+        for other, position, there in self._uses:
+            n = min(len(here), len(there))
+            if other != use and position is self.position and here[:n] == there[:n] and not ctx.leaves_early():
+                raise TraceError(
+                    f"ring.{use}() in a thread that also calls ring.{other}(): both advance its position, so it skips every other stage",
+                    at=user_place(),
+                    hint="fill the ring in a role of its own: `with roles.producer():` of lib.roles, or a branch that the readers do not enter",
+                )
+        if (use, self.position, here) not in self._uses:
+            self._uses.append((use, self.position, here))
 
     def offset(self, tile: str) -> int:
         """Return the bytes from the start of a stage to a tile.
@@ -242,7 +261,7 @@ class TmaRing:
         Args:
             expect_bytes: bytes that will arrive in the CTA; default: those of all tiles.
         """
-        index, phase = self._next()
+        index, phase = self._next("acquire")
         scope = (
             "cluster" if self.cluster > 1 and self.reads == "generic" else None
         )  # the warps of other CTAs have read the stage, too
@@ -261,12 +280,12 @@ class TmaRing:
         An arrival that is still on its way, from the other CTA of a pair perhaps, needs the CTA's mbarriers.
         """
         for _ in range(self._stages):
-            index, phase = self._next()
+            index, phase = self._next("acquire")
             self.empty.at(index).wait(phase ^ 1)
 
     def wait(self) -> Stage:
         """Wait until the next stage is filled; called by the readers."""
-        index, phase = self._next()
+        index, phase = self._next("wait")
         full = self.full.at(index)
         full.wait(phase)
         return Stage(self, index, full)
@@ -286,6 +305,12 @@ class TmaRing:
         leads = lane if isinstance(lane, Reg) and lane.dtype == pred and self.cluster == 1 else None
         if leads is None:
             lane = register(lane, "the lane", "pass ptx.laneid, or tid & 31")
+        if isinstance(stage, Stage) and stage.ring is not self:
+            raise OperandError(
+                f"the stage belongs to another ring, of {', '.join(stage.ring.tiles)}; this one has {', '.join(self.tiles)}",
+                at=user_place(),
+                hint="release it to the ring whose wait() returned it",
+            )
         index = (
             stage.index
             if isinstance(stage, Stage)

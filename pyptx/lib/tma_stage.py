@@ -11,6 +11,7 @@ from pyptx._loc import user_place
 from pyptx.elements import Elements
 from pyptx.errors import OperandError, ShapeError, TraceError
 from pyptx.ptx import cp
+from pyptx.ptx._wgmma_descriptors import TileDescriptor
 from pyptx.ptx.mbarrier import DynamicSlot
 from pyptx.reg import NegPred, Reg
 from pyptx.specs import Layout
@@ -53,7 +54,7 @@ class Stage:
         Args:
             descriptor: as `ring.descriptor(tile)` or a `WgmmaTile` gives it, a 64-bit register.
         Raises:
-            OperandError: another value.
+            OperandError: another value, or the descriptor of a tile that the ring does not have.
         """
         if not isinstance(descriptor, Reg) or descriptor.dtype.bits != 64:
             raise OperandError(
@@ -62,6 +63,13 @@ class Stage:
                 hint=f"compute it before the loop: start = ring.descriptor({descriptor!r}), then stage.descriptor(start)"
                 if isinstance(descriptor, str)
                 else None,
+            )
+        tile = descriptor.tile if isinstance(descriptor, TileDescriptor) else None
+        if tile is not None and not any(tile is own for own in self.ring.operands.values()):
+            raise OperandError(
+                f"the descriptor is of {tile!r}, which is not a tile of this stage's ring: {', '.join(self.ring.operands)}",
+                at=user_place(),
+                hint="start = ring.descriptor(name) of the ring whose stage it is",
             )
         return descriptor + self.index * (self.ring.stage_bytes // 16)
 

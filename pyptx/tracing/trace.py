@@ -28,6 +28,7 @@ from pyptx.ir.nodes import (
     VarDecl,
 )
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
+from pyptx.ir.visit import statements
 from pyptx.tracing.misuse import explained
 from pyptx.tracing.operand import operand
 from pyptx.types import PtxType
@@ -318,6 +319,12 @@ class TraceContext:
     def join(self) -> None:
         """Record a join point: a label that user branches may target."""
         self._joins += 1
+
+    def leaves_early(self) -> bool:
+        """Return True if threads may have left: by `ret` or `exit`, or by a branch to a label of the user."""
+        return self._joins > 0 or any(
+            isinstance(one, Instruction) and one.opcode in ("ret", "exit", "brx") for one in statements(self.statements)
+        )
 
     @property
     def here(self) -> tuple[int, ...]:

@@ -58,6 +58,21 @@ MISTAKES = {
     "boxes below each other": (lambda g: load(g["a"], 128, boxes=2), "boxes of a are (64, 64)", "tma_box=(128, 64)"),
     "multicast": (lambda g: load(g["a"], multicast_mask=3), "stages of other CTAs", "cluster=2"),
     "set up twice": (lambda g: ring().set_up(ptx.tid.x), "already set up", "once, before loops"),
+    "a thread that fills and reads": (
+        lambda g: ((r := ring()).acquire().load("a", g["a"], (0, 0)), r.wait()),
+        "in a thread that also calls ring.acquire()",
+        "a role of its own",
+    ),
+    "a stage of another ring": (
+        lambda g: ring().release(ring().wait(), ptx.laneid),
+        "the stage belongs to another ring",
+        "whose wait() returned it",
+    ),
+    "a descriptor of another ring": (
+        lambda g: ring().wait().descriptor(ring().descriptor("a")),
+        "which is not a tile of this stage's ring",
+        "ring.descriptor(name)",
+    ),
     "a swizzled tile after a small one": (
         lambda g: rings_of(256, tile=lib.WgmmaTile(64, 64, f16)),
         "'a' of 8192 bytes begins at byte 256",
