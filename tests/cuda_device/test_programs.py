@@ -52,6 +52,7 @@ def test_a_program_of_the_runtime_api_runs_unmodified(execute, compiled):
         ("linked", "separately compiled files are linked"),
         ("managed", "managed memory is read by the host"),
         ("printf", "before\nthread 0 of block 0: 1.50 text\nthread 1 of block 0: 1.50 text\nafter"),
+        ("processes", "two processes share memory"),
         ("streams", "two streams in order"),
         ("variables", "variables keep their values between launches"),
     ],
@@ -78,6 +79,15 @@ def test_per_thread_default_streams_are_variants_of_the_functions(execute, compi
 def test_the_device_is_the_chosen_gpu(execute, compiled):
     done = execute(compiled("vector_add"), "--arch", "b200")
     assert done.stdout == "10000 sums on compute capability 10.0 with 148 SMs\n", done.stderr
+
+
+@pytest.mark.slow
+def test_occupancy_is_that_of_nvidias_calculator_on_each_architecture(execute, tmp_path):
+    code = ("-gencode", "arch=compute_75,code=compute_75")
+    program = str(build(tmp_path / "occupancy", [PROGRAMS / "occupancy.cu"], code=code))
+    for gpu, capability in (("a100", "8.0"), ("l4", "8.9"), ("h200", "9.0"), ("b200", "10.0"), ("RTX 5090", "12.0")):
+        done = execute([program], "--arch", gpu)
+        assert done.stdout.endswith(f"on compute capability {capability}\n"), f"{gpu}: {done.stderr}"
 
 
 @pytest.mark.slow

@@ -125,7 +125,7 @@ _ATTRIBUTES: dict[int, tuple[str, Callable[[Allocation], int]]] = {
     7: ("<Q", lambda a: a.address),  # BUFFER_ID
     8: ("<I", lambda a: int(a.kind.startswith("managed"))),
     9: ("<i", lambda a: 0),  # DEVICE_ORDINAL
-    10: ("<I", lambda a: 0),  # IS_LEGACY_CUDA_IPC_CAPABLE
+    10: ("<I", lambda a: int(a.kind == "device")),  # IS_LEGACY_CUDA_IPC_CAPABLE
     11: ("<Q", lambda a: a.address),  # RANGE_START_ADDR
     12: ("<Q", lambda a: a.size),  # RANGE_SIZE
     13: ("<I", lambda a: 1),  # MAPPED

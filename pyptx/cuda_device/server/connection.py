@@ -14,7 +14,7 @@ from pyptx.cuda_device.server.errors import DriverError
 
 __all__ = ["ClosedError", "Connection", "Request"]
 
-REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE = range(11)
+REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE, MAP_FILE = range(12)
 ACKNOWLEDGE = 0xFFFFFFFF
 _REQUEST = struct.Struct("<IIQQ4Q")
 _REPLY = struct.Struct("<IiQ")
@@ -127,6 +127,15 @@ class Connection:
     def remap(self, thread: int, address: int, size: int, offset: int) -> None:
         """Have the client map bytes of the shared memory at an address of the device."""
         self._act(thread, REMAP, struct.pack("<3Q", address, size, offset))
+
+    def map_file(self, thread: int, address: int, size: int, offset: int, process: int, file: int) -> None:
+        """Have the client map bytes of the memory of another device, a file of another process.
+
+        Raises:
+            DriverError: the client cannot open it.
+        """
+        if self._act(thread, MAP_FILE, struct.pack("<5Q", address, size, offset, process, file)):
+            raise DriverError("INVALID_VALUE", f"the program cannot open the memory of process {process}")
 
     def protect(self, thread: int, address: int, size: int, access: int) -> None:
         """Have the client let its host code access pages of the device: 0 not at all, 1 to read, 3 to read and write."""

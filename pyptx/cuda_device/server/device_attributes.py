@@ -150,7 +150,7 @@ ATTRIBUTES: dict[int, tuple[str, Value]] = {
     122: ("CAN_USE_64_BIT_STREAM_MEM_OPS", 1),
     123: ("CAN_USE_STREAM_WAIT_VALUE_NOR", 1),
     124: ("DMA_BUF_SUPPORTED", 0),
-    125: ("IPC_EVENT_SUPPORTED", 0),
+    125: ("IPC_EVENT_SUPPORTED", 1),
     126: ("MEM_SYNC_DOMAIN_COUNT", lambda g: 4 if _number(g) >= _HOPPER else 1),
     127: ("TENSOR_MAP_ACCESS_SUPPORTED", _from(_HOPPER)),
     128: ("HANDLE_TYPE_FABRIC_SUPPORTED", 0),

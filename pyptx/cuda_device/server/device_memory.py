@@ -325,9 +325,15 @@ class DeviceMemory:
         self._allocations[address] = Allocation(address, size, "registered", 0, label, segment)
         self.version += 1
 
-    def add_mapping(self, address: int, size: int, context: int) -> None:
+    def map_file(self, address: int, size: int, file: int, offset: int) -> None:
+        """Map bytes of the memory of another device, an open file, in this process."""
+        found = _libc.mmap(self.host_address(address), size, _READ_WRITE, _SHARED_FIXED, file, offset)
+        if found != self.host_address(address):
+            raise DriverError("OUT_OF_MEMORY", f"cannot map {size:,} bytes at 0x{address:x}")
+
+    def add_mapping(self, address: int, size: int, context: int, name: str = "") -> None:
         """Make a mapping accessible."""
-        label = f"mapping at 0x{address:x}"
+        label = name or f"mapping at 0x{address:x}"
         segment = Segment(address, Buffer(self.view(address, size), label))
         bisect.insort(self._starts, address)
         self._allocations[address] = Allocation(address, size, "mapped", context, label, segment)

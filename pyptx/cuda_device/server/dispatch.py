@@ -38,6 +38,7 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     occupancy_queries,
     pools,
     progress,
+    sharing,
     stream_attributes,
     streams,
     tensor_map_encoding,

@@ -13,9 +13,9 @@ from pyptx.cuda_device.server.stream_order import Clock
 from pyptx.cuda_device.server.streams import Stream, add_work, stream_of, valid_capture
 from pyptx.cuda_device.server.work_queue import Work
 
-__all__ = ["Event", "record"]
+__all__ = ["INTERPROCESS", "NO_TIMING", "Event", "record"]
 
-_NO_TIMING, _BLOCKING_SYNC, _INTERPROCESS = 2, 1, 4
+NO_TIMING, _BLOCKING_SYNC, INTERPROCESS = 2, 1, 4
 _EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL
 
 
@@ -39,10 +39,12 @@ class Event:
 def record(session: Session, event: Event, stream: Stream) -> None:
     """Record an event at the end of the work of a stream."""
     event.captured, event.work = None, add_work(session, stream)
-    if not event.flags & _NO_TIMING:
+    if not event.flags & NO_TIMING:
         session.times.wanted = True
     if session.order is not None:
         event.clock = session.order.recorded(stream)
+    if event.flags & INTERPROCESS:  # other processes see it complete
+        session.work.complete(event.work)
 
 
 def _external(name: str, flags: int) -> None:
@@ -52,10 +54,10 @@ def _external(name: str, flags: int) -> None:
 
 @handles("cuEventCreate")
 def create_event(session: Session, flags: int) -> int:
-    if flags & ~(_NO_TIMING | _BLOCKING_SYNC | _INTERPROCESS):
+    if flags & ~(NO_TIMING | _BLOCKING_SYNC | INTERPROCESS):
         raise DriverError("INVALID_VALUE", f"cuEventCreate: unknown flags 0x{flags:x}")
-    if flags & _INTERPROCESS:
-        raise DriverError("NOT_SUPPORTED", "cuEventCreate: events are not shared between processes")
+    if flags & INTERPROCESS and not flags & NO_TIMING:
+        raise DriverError("INVALID_VALUE", "cuEventCreate: an event of several processes has no timing")
     return session.add(Event(flags, context=session.context))
 
 
@@ -94,16 +96,16 @@ def wait_event(session: Session, handle: int, event: int, flags: int) -> None:
         if found.work is not None:
             raise DriverError("STREAM_CAPTURE_ISOLATION", "the event was recorded outside of the stream's capture")
     elif found.work is None:
-        _unrecorded(session, "cuStreamWaitEvent")
+        _unrecorded(session, "cuStreamWaitEvent", found)
     else:
         add_work(session, stream, after=[found.work])
         if session.order is not None:
             session.order.stream_waits(stream, found.clock)
 
 
-def _unrecorded(session: Session, symbol: str) -> None:
-    """Report a wait for an event that was never recorded."""
-    if session.checks is not None:
+def _unrecorded(session: Session, symbol: str, event: Event) -> None:
+    """Report a wait for an event that was never recorded, by any process."""
+    if session.checks is not None and not event.flags & INTERPROCESS:
         session.checks.unrecorded(symbol, session.process, session.sites)
 
 
@@ -119,7 +121,7 @@ def _recorded(session: Session, handle: int) -> Event:
 def synchronize_event(session: Session, handle: int) -> None:
     event = _recorded(session, handle)
     if event.work is None:
-        _unrecorded(session, "cuEventSynchronize")
+        _unrecorded(session, "cuEventSynchronize", event)
     session.work.complete(event.work)
     sys.stdout.flush()
     if session.order is not None and event.clock is not None:
@@ -139,7 +141,7 @@ def query_event(session: Session, handle: int) -> None:
 def elapsed_time(session: Session, start: int, stop: int) -> float:
     events = session.get(start, Event), session.get(stop, Event)
     work = [event.work for event in events if event.work is not None]
-    if any(event.flags & _NO_TIMING for event in events) or len(work) < len(events):
+    if any(event.flags & NO_TIMING for event in events) or len(work) < len(events):
         raise DriverError("INVALID_HANDLE", "cuEventElapsedTime: both events must be recorded, and made for timing")
     if not all(one.is_done for one in work):
         raise DriverError(

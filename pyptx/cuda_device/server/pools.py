@@ -117,7 +117,9 @@ def free(session: Session, address: int, stream: int) -> None:
 def create(session: Session, properties: bytes) -> int:
     kind, handle_types, location, _ = struct.unpack_from("<4i", properties)
     if handle_types:
-        raise DriverError("NOT_SUPPORTED", "cuMemPoolCreate: pools are not shared between processes")
+        raise DriverError(
+            "NOT_SUPPORTED", "cuMemPoolCreate: pools are not exported to other processes; memory of cuMemAlloc is"
+        )
     if kind != _PINNED or location != _DEVICE:
         raise DriverError("NOT_SUPPORTED", "cuMemPoolCreate: only pools of pinned memory of the device are simulated")
     handle = session.new_handle()

@@ -64,7 +64,10 @@ def unreserve(session: Session, address: int, size: int) -> None:
 def create(session: Session, size: int, properties: bytes, flags: int) -> int:
     kind, shared, location, device = struct.unpack_from("<4i", properties)
     if shared:
-        raise DriverError("NOT_SUPPORTED", "cuMemCreate: memory is not shared between processes")
+        raise DriverError(
+            "NOT_SUPPORTED",
+            "cuMemCreate: memory of cuMemCreate is not exported to other processes; that of cuMemAlloc is",
+        )
     if kind != _PINNED or location != _DEVICE or device:
         raise DriverError("NOT_SUPPORTED", "cuMemCreate: only pinned memory of the device is simulated")
     _aligned("cuMemCreate", size)

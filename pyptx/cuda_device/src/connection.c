@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 
-enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE };      // server/connection.py
+enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE, MAP_OTHER };      // server/connection.py
 #define ACKNOWLEDGE 0xFFFFFFFFu
 #define VARIABLE "PYPTX_DEVICE_SOCKET"
 
@@ -281,6 +281,10 @@ static int call(void) {
         case PROTECT: protect(); break;
         case SHARE: share_pages(); break;
         case UNSHARE: unshare_pages(); break;
+        case MAP_OTHER:
+            grow(&answer, 1);
+            answer.size = (size_t)!map_file();
+            break;
         default: call_host((int)reply.kind);
         }
         if (acknowledge(answer.data, answer.size)) return lost();

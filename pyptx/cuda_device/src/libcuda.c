@@ -17,4 +17,5 @@ __attribute__((visibility("default"), used)) const char pyptx_sources[] = "pyptx
 #include "lookup.c"
 #include "occupancy.c"
 #include "progress.c"
+#include "sharing.c"
 #include "stubs.inc"

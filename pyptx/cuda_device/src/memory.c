@@ -4,6 +4,7 @@
 #include "client.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -61,6 +62,19 @@ static void remap(void) {
     int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
     if (mmap((void *)(uintptr_t)address, size, PROT_NONE, flags, memory_file, (off_t)offset) == MAP_FAILED) fail("a mapping");
     if (mmap(own(address), size, PROT_READ | PROT_WRITE, flags, memory_file, (off_t)offset) == MAP_FAILED) fail("a mapping");
+}
+
+// Map a part of the memory of another device, which is a file of another process; 0 if it cannot be opened.
+static int map_file(void) {
+    uint64_t address = get_word(), size = get_word(), offset = get_word(), process = get_word(), number = get_word();
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%llu/fd/%llu", (unsigned long long)process, (unsigned long long)number);
+    int file = open(path, O_RDWR | O_CLOEXEC), flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
+    if (file < 0) return 0;
+    if (mmap((void *)(uintptr_t)address, size, PROT_NONE, flags, file, (off_t)offset) == MAP_FAILED) fail("a mapping");
+    if (mmap(own(address), size, PROT_READ | PROT_WRITE, flags, file, (off_t)offset) == MAP_FAILED) fail("a mapping");
+    close(file);
+    return 1;
 }
 
 // Let the host access pages of the device's memory: 0 not at all, 1 to read, 3 to read and write.

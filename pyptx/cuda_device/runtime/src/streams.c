@@ -43,6 +43,22 @@ EXPORT int cudaGetDriverEntryPointByVersion_ptsz(const char *name, void **functi
     return cudaGetDriverEntryPointByVersion(name, function, version, flags & 1 ? flags : flags | PER_THREAD_STREAM, found);
 }
 
+// Handles of other processes, which are passed by value.
+
+struct process_handle { char bytes[64]; };
+
+EXPORT int cudaIpcOpenMemHandle(u64 *pointer, struct process_handle handle, unsigned flags) {
+    int cuIpcOpenMemHandle_v2(u64 *, struct process_handle, unsigned);
+    int status = enter();
+    return left(status ? status : cuIpcOpenMemHandle_v2(pointer, handle, flags));
+}
+
+EXPORT int cudaIpcOpenEventHandle(u64 *event, struct process_handle handle) {
+    int cuIpcOpenEventHandle(u64 *, struct process_handle);
+    int status = enter();
+    return left(status ? status : cuIpcOpenEventHandle(event, handle));
+}
+
 EXPORT int cudaMallocAsync(u64 *pointer, size_t size, u64 stream) {
     int cuMemAllocAsync(u64 *, size_t, u64);
     int status = enter();
