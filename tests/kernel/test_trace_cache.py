@@ -213,10 +213,10 @@ def test_a_change_of_pyptx_makes_a_new_trace():
         name.replace("reg/__init__.py", "reg.py") for name in files
     }
     assert not any(name.startswith(("sim/", "views/", "cli/")) for name in files)
-    change_trace(files={**files, "ptx/__init__.py": [1, 1]})
+    change_trace(files={**files, "ptx/__init__.py": [1, 1, 1]})
     assert of(launch(scale, X)[0]) == "traced"
     assert of(launch(scale, X)[0]) == "trace cache"
-    change_trace(files={**files, "gone.py": [1, 1]})
+    change_trace(files={**files, "gone.py": [1, 1, 1]})
     assert of(launch(scale, X)[0]) == "traced"
 
 

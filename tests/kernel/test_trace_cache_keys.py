@@ -27,6 +27,8 @@ from pyptx.jit.code_reads import reads_of
 from pyptx.jit.traces.dependencies import NotCacheableError
 from pyptx.jit.traces.trace_cache import _key
 from pyptx.kernel import Kernel
+from pyptx.reg import Reg
+from pyptx.tracing.trace import TraceContext
 
 HELPER = """
     import builtins, contextlib, enum, functools, math, random, time, os
@@ -192,7 +194,6 @@ CHANGES: dict[str, tuple[str, str]] = {
         "match trace_helper:\n                case object(CONSTANT=found): put(found)",
         "h.CONSTANT = 2.0",
     ),
-    "a function of pyptx": ("instructions.global_ptrs(x)", "m.ptx.global_ptrs = lambda *a: h.put(2.0)"),
 }
 
 # name -> what the kernel does, and the words of the reason
@@ -244,7 +245,7 @@ MORE = """
 """
 
 
-REPLACED = ((builtins, "abs"), (math, "floor"), (ptx, "global_ptrs"))  # by changes
+REPLACED = ((builtins, "abs"), (math, "floor"))  # by changes
 
 
 def modules(use: str, old: str = "", new: str = "", folder: str = "/") -> tuple[Any, Any]:
@@ -337,6 +338,19 @@ def test_a_moved_file_keeps_its_key_and_a_renamed_or_shifted_one_does_not():
     renamed = ptx_and_key(modules(use, folder="/other_")[1].k)
     shifted = ptx_and_key(modules(use, "import trace_helper\n", "\n\nimport trace_helper\n")[1].k)
     assert len({here[0], renamed[0], shifted[0]}) == len({here[1], renamed[1], shifted[1]}) == 3
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [(ptx, "global_ptrs"), (ptx.memory, "addr"), (Reg, "__add__"), (Reg, "name"), (TraceContext, "emit")],
+    ids=["a function", "an inner function", "an operator", "an attribute", "an inner method"],
+)
+def test_a_replaced_function_of_pyptx_is_refused(owner, name, monkeypatch):
+    kernel = modules("put(1.0)")[1].k
+    ptx_and_key(kernel)
+    monkeypatch.setattr(owner, name, lambda self: 1.0)
+    with pytest.raises(NotCacheableError, match=rf"{name} is replaced by .*test_trace_cache_keys.py"):
+        ptx_and_key(kernel)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -342,6 +342,8 @@ class Dependencies:
             )
 
     def _attribute(self, module: ModuleType, name: str, value: Any) -> None:
+        if is_of_pyptx(module.__name__):
+            return  # see `replaced`
         if _is_known(module.__name__):
             if not self._is_foreign(value):
                 return
@@ -353,7 +355,7 @@ class Dependencies:
 
     @staticmethod
     def _is_foreign(value: Any) -> bool:
-        """Return True for an attribute of a module of pyptx or Python that somebody else has put there."""
+        """Return True for an attribute of a module of Python that somebody else has put there."""
         return isinstance(value, FunctionType) and not is_library(value.__code__.co_filename)
 
 

@@ -12,7 +12,7 @@ from pyptx._loc import LOADED_NS, PACKAGE_DIR
 from pyptx.ir.nodes import AddressSize, Function, FunctionDirective, Module, Param, Target, Version
 from pyptx.ir.types import LinkingDirective, ScalarType, StateSpace
 
-__all__ = ["Record", "package_files", "unchanged"]
+__all__ = ["Record", "package_files", "takes_part", "unchanged"]
 
 # Parts of pyptx that a trace cannot execute: those of later layers; see the table of the architecture.
 _LATER = frozenset(
@@ -119,7 +119,7 @@ def _param(data: list[Any]) -> Param:
 
 
 def package_files() -> Files | None:
-    """Return time of modification in ns and size of each file of pyptx that a trace may execute.
+    """Return times of modification and of change of status in ns, and size, of each file of pyptx that a trace may execute.
 
     They are those of the modules that are loaded now. A file that is not loaded takes no part in a trace unless one of
     them changes.
@@ -127,13 +127,18 @@ def package_files() -> Files | None:
     Returns:
         None if this process may run other code than that of the files: in an archive, or changed since the import.
     """
-    names = [name for name in list(sys.modules) if name.startswith("pyptx.") and name.split(".")[1] not in _LATER]
+    names = [name for name in list(sys.modules) if takes_part(name)]
     files = [getattr(sys.modules[name], "__file__", None) for name in ("pyptx", *names)]
     try:
         found = {str(Path(file).relative_to(PACKAGE_DIR)): _signature(stat(file)) for file in files if file is not None}
     except (OSError, ValueError):
         return None
-    return None if any(modified_ns >= LOADED_NS for modified_ns, _ in found.values()) else found
+    return None if any(max(times) >= LOADED_NS for *times, _ in found.values()) else found
+
+
+def takes_part(module: str) -> bool:
+    """Return True for the name of a module of pyptx that a trace may execute."""
+    return module.startswith("pyptx.") and module.split(".", 2)[1] not in _LATER
 
 
 def unchanged(files: Mapping[str, Iterable[int]]) -> bool:
@@ -145,4 +150,4 @@ def unchanged(files: Mapping[str, Iterable[int]]) -> bool:
 
 
 def _signature(status: stat_result) -> list[int]:
-    return [status.st_mtime_ns, status.st_size]
+    return [status.st_mtime_ns, status.st_ctime_ns, status.st_size]

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from pyptx._gc import gc_paused
+from pyptx._loc import PACKAGE_DIR
 from pyptx._version import __version__
 from pyptx.cache import get_global_cache
 from pyptx.jit.declaration import Declaration
@@ -19,6 +20,7 @@ from pyptx.jit.traced import Traced
 from pyptx.jit.traces.dependencies import Dependencies, NotCacheableError
 from pyptx.jit.traces.known import describe
 from pyptx.jit.traces.record import Record, package_files, unchanged
+from pyptx.jit.traces.replaced import replaced_function
 from pyptx.jit.traces.restored import Restored, text_hash
 from pyptx.specs import Tile
 
@@ -211,6 +213,8 @@ def _key(
     """
     if kernel.unit is not None:
         raise NotCacheableError("it belongs to a translation unit")
+    if replaced := replaced_function():
+        raise NotCacheableError(f"{replaced[0]} is replaced by {describe(replaced[1].__code__)}")
     if any(part.formatting is not None for part in kernel.directives):
         raise NotCacheableError("it has directives with a formatting")
     declared = (
@@ -230,7 +234,7 @@ def _key(
     values = arch, version, tuple(sorted(env.items())), tuple(template.items())
     found = Dependencies([kernel.function, declared, values])
     python = sys.implementation.cache_tag, sys.hexversion
-    text = repr((_FORMAT, __version__, python, found.tokens))
+    text = repr((_FORMAT, __version__, PACKAGE_DIR, python, found.tokens))
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:32], found
 
 
