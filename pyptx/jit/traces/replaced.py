@@ -1,4 +1,4 @@
-"""Functions of pyptx that a program has replaced: kernels are then traced in every process."""
+"""Functions of the DSL that a program has replaced: kernels are then traced in every process."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ import sys
 from types import FunctionType
 
 from pyptx.jit.traces.known import is_deterministic_module, is_library, is_of_pyptx
-from pyptx.jit.traces.record import takes_part
 
 __all__ = ["replaced_function"]
 
+_PARTS = frozenset(
+    "elements emitter lib parser ptx reg smem specs tensor tracing types validate wgmma_layout".split()
+)  # those with functions that a trace calls; the others hold data, or trace and cache kernels themselves
 _ours: set[str] = set()  # files of pyptx and of the standard library
 
 
 def replaced_function() -> tuple[str, FunctionType] | None:
-    """Find a function or method of pyptx that a trace may call and that is somebody else's.
+    """Find a function or method of the DSL that is somebody else's.
 
-    All of them are looked at, some 2500, in the first launch of every kernel, which the loop below is written for.
+    All of them are looked at, some 1500, in the first launch of every kernel, which the loop below is written for.
 
     Returns:
         Its name and the function in its place; None if there is none.
     """
     ours, function = _ours, FunctionType
     for module_name, module in list(sys.modules.items()):
-        if not takes_part(module_name):
+        if not module_name.startswith("pyptx.") or module_name.split(".", 2)[1] not in _PARTS:
             continue
         namespace = vars(module)
         for name, value in list(namespace.items()):
