@@ -42,7 +42,10 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, request: pytest.Fix
     """
     text = page.read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
-    script = tmp_path / f"{page.stem.replace('-', '_')}.py"
+    name = (
+        "page" if named(page) in ALONE else page.stem.replace("-", "_")
+    )  # the folder of a script is on sys.path: not triton.py
+    script = tmp_path / f"{name}.py"
     lines = [f"{block[1]}\nprint({END!r}, end='')" for block in blocks]
     script.write_text("\n".join(lines), encoding="utf-8")
     if named(page) in ALONE:
