@@ -25,6 +25,7 @@ def shown(page: str, tmp_path: Path, name: str):
     return runpy.run_path(str(script))[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "written_out"),
     [

@@ -22,6 +22,7 @@ def exactly(tensors):
     return [tensor.detach().double().requires_grad_() for tensor in tensors]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize("shape", [(1, 8), (7, 1000), (300, 64)], ids=str)
 def test_gradients_pass_the_quantization_of_a_norm(example, dtype, shape):
@@ -40,6 +41,7 @@ def test_gradients_pass_the_quantization_of_a_norm(example, dtype, shape):
         assert near(mine.grad, exact.grad, tolerance)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("tokens", "experts", "top"), [(20, 5, 2), (3, 4, 1), (150, 3, 3)])
 def test_gradients_of_a_mixture_of_experts(example, tokens, experts, top):
     depth, width = 72, 136
