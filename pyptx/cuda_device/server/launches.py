@@ -40,6 +40,7 @@ _PORTABLE_CLUSTER, _LARGEST_CLUSTER = 8, 16
 _ATTRIBUTE = struct.Struct("<i4x64s")
 _EVENT_ATTRIBUTES = (7, 12)  # PROGRAMMATIC_EVENT, LAUNCH_COMPLETION_EVENT
 _COOPERATIVE, _CLUSTER = 2, 4
+_SHARED_UNIT = 16  # bytes of shared memory: compilers read aligned vectors whose last elements they do not use
 _KNOWN_ATTRIBUTES = range(18)
 _ADDRESS = re.compile(r" bytes at 0x([0-9a-f]+)")
 
@@ -161,7 +162,7 @@ class KernelLaunch:
         """
         config, program = self.config, self.kernel.program
         try:
-            return Plan.of(
+            plan = Plan.of(
                 program,
                 config.grid,
                 config.block,
@@ -169,6 +170,7 @@ class KernelLaunch:
                 config.shared_bytes,
                 schedule=session.options.schedule,
             )
+            return replace(plan, shared_bytes=-(-plan.shared_bytes // _SHARED_UNIT) * _SHARED_UNIT)
         except LaunchError as error:
             raise DriverError("INVALID_VALUE", str(error).replace(self.kernel.name, self.name)) from error
 
