@@ -92,15 +92,15 @@ def _opened(process: int, number: int) -> int:
     Raises:
         DriverError: its process has ended.
     """
-    path = Path(f"/proc/{process}/fd/{number}")
+    path, what = Path(f"/proc/{process}/fd/{number}"), f"cuIpcOpenMemHandle: the memory of process {process}"
     try:
-        if not os.readlink(path).startswith(f"/memfd:{FILE_NAME}"):
-            raise FileNotFoundError(path)
-        return os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        is_memory = os.readlink(path).startswith(f"/memfd:{FILE_NAME}")
+        file = os.open(path, os.O_RDWR | os.O_CLOEXEC) if is_memory else -1
     except OSError as error:
-        raise DriverError(
-            "INVALID_VALUE", f"cuIpcOpenMemHandle: the memory of process {process} cannot be opened: {error}"
-        ) from error
+        raise DriverError("INVALID_VALUE", f"{what} cannot be opened: {error}") from error
+    if file < 0:
+        raise DriverError("INVALID_VALUE", f"{what} is gone: another process has its number")
+    return file
 
 
 @handles("cuIpcCloseMemHandle")
