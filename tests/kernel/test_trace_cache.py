@@ -5,6 +5,7 @@ Launches are those of a recording driver. A copy of a kernel with empty caches s
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from examples.sgemm import sgemm
 from examples.softmax import softmax
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.cache import CubinCache, get_global_cache, set_global_cache
+from pyptx.cli import main
 from pyptx.errors import LaunchError
 from pyptx.ir.nodes import FunctionDirective
 from pyptx.jit.launch_cache import LaunchCache
@@ -408,6 +410,22 @@ def test_clearing_and_verifying_know_traces(own_cache):
     launch(scale, X)
     get_global_cache().clear(disk=True)
     assert not list(own_cache.iterdir())
+
+
+def test_the_command_lists_traces_with_reasons(capsys):
+    @kernel(arch="sm_90a", in_specs=[Tile("N", f32)], grid=1)
+    def counts(x):
+        SEEN.append(0)
+
+    launch(scale, X)
+    launch(counts, X)
+    assert main(["cache", "traces"]) == 0
+    printed = capsys.readouterr().out
+    assert "scale (" in printed and "test_trace_cache.scale): cached, sm_90a\n" in printed
+    assert "counts): not cached: it changes values that it reads\n" in printed and "\n2 traces in " in printed
+    assert main(["cache", "traces", "--json"]) == 0
+    found = {trace["kernel"].split()[0]: trace["refused"] for trace in json.loads(capsys.readouterr().out)["traces"]}
+    assert found == {"scale": None, "counts": "it changes values that it reads"}
 
 
 SCRIPT = """
