@@ -55,6 +55,9 @@ class Elements(Atomics):
 
     # access -----------------------------------------------------------------------------------------------------------
 
+    def _refuse_permuted(self) -> None:
+        """Raise OperandError if elements do not lie where their indices say."""
+
     def load(
         self,
         *indices: Any,
@@ -84,6 +87,7 @@ class Elements(Atomics):
             BoundsError: a constant index is out of range.
             ShapeError: the access cannot be aligned, or has no instruction.
         """
+        self._refuse_permuted()
         address = self._element(indices, offset, vec)
         if vec is not None:
             return load_vector(self, address, vec, cache, pred, other)

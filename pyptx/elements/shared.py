@@ -27,6 +27,8 @@ class SharedElements(Elements):
     _space: str = "shared"
     _remaining: str = "{0}[i] is slice i of the first dimension: {0}[i][j]"
 
+    permuted: str | None = None  # swizzle of the copy that filled it
+
     @abstractmethod
     def _start(self) -> tuple[str | Reg, int]:
         """Return the base of the addresses, the name of a variable or a 32-bit register, and a distance in bytes."""
@@ -34,6 +36,14 @@ class SharedElements(Elements):
     @abstractmethod
     def address_register(self) -> Reg:
         """Emit the computation of the 32-bit shared address; return its register."""
+
+    def _refuse_permuted(self) -> None:
+        if self.permuted is not None:
+            raise OperandError(
+                f"{self.name} was filled with swizzle={self.permuted!r}, so [row, column] is another element",
+                at=user_place(),
+                hint=f"compute the address: {self.name}.address_register() + smem.apply_swizzle(offset_in_bytes, {self.permuted!r})",
+            )
 
     def _address(self, offset: Offset, elements: int) -> AddressOperand:
         base, distance = self._start()

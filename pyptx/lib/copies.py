@@ -12,6 +12,7 @@ from pyptx.ir.nodes import AddressOperand
 from pyptx.lib._arguments import thread
 from pyptx.lib.array_tile import ArrayTile, Piece, as_tile, pieces, widest_vector
 from pyptx.reg import Reg
+from pyptx.smem import SharedAlloc, SharedSlice
 from pyptx.tracing.operand import address, shifted
 from pyptx.tracing.trace import emit, get_ctx
 from pyptx.types import pred, u32
@@ -110,6 +111,9 @@ def copy_async(
         )
     if swizzle is not None:
         _check_lines(to, swizzle, size)
+    if isinstance(to.array, SharedAlloc | SharedSlice):
+        whole = to.array if isinstance(to.array, SharedAlloc) else to.array.alloc
+        to.array.permuted = whole.permuted = swizzle
     parts = pieces(source.rows, source.columns, count, _number(threads), _thread(tid))
     first, second = source.at(parts[0].row, parts[0].column), to.at(parts[0].row, parts[0].column)
     lines: dict[Any, Reg] = {}

@@ -75,6 +75,7 @@ class SharedAlloc(SharedLocation, SharedElements):
             return SharedSlice(self, index)
         if len(index) != 2 or len(self.shape) != 2 or self.dtype == pred:
             return self.load(*index)
+        self._refuse_permuted()
         at, result = self._place(*index), reg.scalar(in_register(self.dtype))
         emit("ld", f"shared.{in_memory(self.dtype)}", result, address(at))
         return result
@@ -126,7 +127,7 @@ class SharedSlice(SharedLocation, SharedElements):
     stage_bytes: int
 
     def __init__(self, alloc: SharedAlloc, stage: int | Reg):
-        self.alloc, self.stage = alloc, reg.readable(stage)
+        self.alloc, self.stage, self.permuted = alloc, reg.readable(stage), alloc.permuted
         self.stage_bytes = prod(alloc.shape[1:]) * alloc.dtype.bits // 8
         if isinstance(stage, int):
             if not 0 <= stage < alloc.shape[0]:

@@ -58,6 +58,14 @@ MISTAKES = {
     "boxes below each other": (lambda g: load(g["a"], 128, boxes=2), "boxes of a are (64, 64)", "tma_box=(128, 64)"),
     "multicast": (lambda g: load(g["a"], multicast_mask=3), "stages of other CTAs", "cluster=2"),
     "set up twice": (lambda g: ring().set_up(ptx.tid.x), "already set up", "once, before loops"),
+    "elements of permuted rows": (
+        lambda g: (
+            lib.copy_async(lib.tile(g["plain"], (0, 0), (64, 64)), t := smem.alloc(f16, (64, 64)), threads=256, swizzle="128B"),
+            t[0, 1],
+        ),
+        "was filled with swizzle='128B'",
+        "smem.apply_swizzle",
+    ),
     "a thread that fills and reads": (
         lambda g: ((r := ring()).acquire().load("a", g["a"], (0, 0)), r.wait()),
         "in a thread that also calls ring.acquire()",
