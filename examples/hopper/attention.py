@@ -48,7 +48,6 @@ MULTIPLIED = {64: 6, 128: 0}  # one of this many exponentials is computed by FMA
 THREADS = 128 * 4
 AT_LAUNCH = 65536 // THREADS  # registers per thread; setmaxnreg requires a known count
 ROWS = WGMMA_ROWS  # queries of a consumer
-SLACK = 8.0  # powers of two by which a weight can exceed 1 before sums are rescaled
 TURN = 4  # the first consumer's named barrier for its turn; 1, 2, ... are for the way out
 SPACE = {
     "BN": (64, 80, 96, 128, 176),
@@ -58,26 +57,40 @@ SPACE = {
 }  # tuning space
 
 
-def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True, EVERY=None):
+def forward(q, k, v, o, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True, EVERY=None, SLACK=8.0):
     """Compute attention; see `body`."""
-    body(q, k, v, o, None, BN, STAGES, CAUSAL, SCALE, PINGPONG, EVERY)
+    body(q, k, v, o, None, BN, STAGES, CAUSAL, SCALE, PINGPONG, EVERY, SLACK)
 
 
-def forward_with_sums(q, k, v, o, sums, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True, EVERY=None):
+def forward_with_sums(
+    q, k, v, o, sums, *, BN=128, STAGES=2, CAUSAL=False, SCALE=None, PINGPONG=True, EVERY=None, SLACK=8.0
+):
     """Compute attention, and the sums the backward pass needs; see `body`.
 
     sums (B x H x SP, f32) holds the log2 of each query's sum of exponentials, 0 from S on.
     """
-    body(q, k, v, o, sums, BN, STAGES, CAUSAL, SCALE, PINGPONG, EVERY)
+    body(q, k, v, o, sums, BN, STAGES, CAUSAL, SCALE, PINGPONG, EVERY, SLACK)
 
 
 def body(
-    q, k, v, o, sums, BN: int, STAGES: int, CAUSAL: bool, SCALE: float | None, PINGPONG: bool, EVERY: int | None
+    q,
+    k,
+    v,
+    o,
+    sums,
+    BN: int,
+    STAGES: int,
+    CAUSAL: bool,
+    SCALE: float | None,
+    PINGPONG: bool,
+    EVERY: int | None,
+    SLACK: float,
 ) -> None:
     """Compute O (B x H x S x D) from queries (B x H x S x D), keys and values (B x H x T x D); D is 64 or 128.
 
     SCALE defaults to 1 / sqrt(D). With CAUSAL, query i attends to keys 0 to i, and T equals S. One of EVERY exponentials
-    is computed by FMAs (0: none; default: every sixth for D = 64).
+    is computed by FMAs (0: none; default: every sixth for D = 64). Results are rescaled when a weight exceeds 2**SLACK
+    (0: with every block, without a branch).
     """
     (S, D), T = q.shape[2:], k.shape[2]
     check_sizes(S, T, D, BN, STAGES, CAUSAL)
@@ -198,6 +211,10 @@ def body(
             for i, pair in enumerate(weights):
                 round_pair(pair, scores.sums[2 * i], scores.sums[2 * i + 1], q.dtype)
 
+        def rescale(factors: list[Reg]) -> None:
+            for i, value in enumerate(result.sums):
+                ptx.inst.mul.f32(value, value, factors[i // 2 % 2])
+
         def visit(block: Reg, masked: bool) -> None:
             """Process a block of keys, and the block of values before it."""
             if PINGPONG:
@@ -209,15 +226,18 @@ def body(
                 ptx.bar.arrive(next_turn, 2 * 128, pred=block < goes_on)
             ptx.wgmma.wait_group(1)  # the scores are complete
             keys.release(k_stage, leads)
-            factors, shrinks = softmax(block, masked), reg.scalar(pred)
-            ptx.inst.setp.lt.f32(shrinks, factors[0], 1.0)
-            ptx.inst.setp.lt.or_.f32(shrinks, factors[1], 1.0, shrinks)
-            ptx.inst.vote.sync.any.pred(shrinks, shrinks, -1)
-            with ptx.if_(shrinks):  # rare; and ptxas does not move waits across a branch
-                ptx.wgmma.wait_group(0)
-                for i, value in enumerate(result.sums):
-                    ptx.inst.mul.f32(value, value, factors[i // 2 % 2])
+            factors = softmax(block, masked)
+            if SLACK:
+                shrinks = reg.scalar(pred)
+                ptx.inst.setp.lt.f32(shrinks, factors[0], 1.0)
+                ptx.inst.setp.lt.or_.f32(shrinks, factors[1], 1.0, shrinks)
+                ptx.inst.vote.sync.any.pred(shrinks, shrinks, -1)
+                with ptx.if_(shrinks):  # rare; and ptxas does not move waits across a branch
+                    ptx.wgmma.wait_group(0)
+                    rescale(factors)
             ptx.wgmma.wait_group(0)
+            if not SLACK:
+                rescale(factors)
             values.release(v_stage, leads)
             round_weights()
 

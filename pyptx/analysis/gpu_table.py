@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CORES", "ENERGIES", "ROWS", "SOURCES", "Energy", "Number", "Row"]
+__all__ = ["CORES", "ENERGIES", "REGISTER_READS", "ROWS", "SOURCES", "Energy", "Number", "Row"]
 
 SOURCES = {"O": "read in an NVIDIA source", "R": "from the GPU's data sheet, not read again here",
            "D": "derived by arithmetic", "M": "measured by others", "P": "read from ptxas' schedule",
@@ -133,6 +133,10 @@ CORES: dict[int, dict[str, Number]] = {
         100: (128, 128, 64, 64, 64, 128, 16, 64, 16, 32, 16),
         120: (128, 128, 2, 128, 64, 64, 16, 16, 16, 32, 0)}.items()}
 CORES[86]["f16"] = P(128)                       # the guide says 256; ptxas and the 1:1 ratio of GA102 say 128
+
+# Operands of a warp that the register file of a sub-core delivers per clock: two banks with a port each. Measured on RTX
+# A6000 (Huerta et al. 2025, arXiv 2503.20481); ptxas gives no FFMA three operands of one bank, from sm_75 to sm_100a.
+REGISTER_READS = M(2)
 
 
 class Energy(NamedTuple):

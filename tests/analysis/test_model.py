@@ -14,8 +14,9 @@ import pytest
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.analysis.gpus import GPUS, gpu
 from pyptx.analysis.model import constants
-from pyptx.analysis.model.dram_traffic import reread_bytes, wave_bytes
+from pyptx.analysis.model.dram_traffic import Traffic, reread_bytes, wave_bytes
 from pyptx.analysis.model.estimate import estimate, predict
+from pyptx.analysis.model.memory_system import MemorySystem
 from pyptx.analysis.model.pipes import matrix_product
 from pyptx.analysis.work.call import bind_call
 from pyptx.analysis.work.count import work_of
@@ -150,10 +151,20 @@ def test_small_launches_are_bound_by_the_launch():
     assert found.bound == "launch" and found.seconds < 10e-6
 
 
-def test_there_are_at_most_ten_constants_and_each_has_a_source():
+def test_there_are_at_most_eleven_constants_and_each_has_a_source():
     names = {field.name for field in fields(constants.Constants)}
-    assert len(names) <= 10
+    assert len(names) <= 11
     assert names == set(constants.SOURCES)
+
+
+def test_reads_wait_for_the_writes_of_dram():
+    """In proportion to the time that DRAM writes; a kernel that only reads waits for none."""
+    on, own = gpu("H100 SXM"), replace(constants.find_constants("H100 SXM", "sm_90a"), write_wait_cycles=1000)
+    reads, copies = (MemorySystem(on, own, 132, 1e9, 1e9, Traffic(1e9, written, 0.0)) for written in (0.0, 1e9))
+    assert reads.read_wait(reads.dram_seconds) == 0
+    assert copies.read_wait(copies.dram_seconds) == pytest.approx(500)
+    assert copies.read_wait(2 * copies.dram_seconds) == pytest.approx(250)
+    assert copies.seen_by_sm(1e9, 100).load_cycles == pytest.approx(copies.seen_by_sm(1e9).load_cycles + 100)
 
 
 def test_calibrated_constants_are_used(monkeypatch):

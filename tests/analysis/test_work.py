@@ -184,6 +184,15 @@ def test_work_that_changes_somewhere_along_the_grid_is_exact(monkeypatch):
     assert work.bytes["dram_read"] == work.bytes["dram_write"] == 4096
 
 
+def test_a_step_of_persistent_clusters_is_found_from_their_results(monkeypatch):
+    """Six of 66 clusters are simulated and one that verifies: products whose clusters have three or four tiles each."""
+    size = np.zeros((4096, 4096), BF16)
+    monkeypatch.setattr("pyptx.analysis.work.sampling.EXPENSIVE_BYTES", 0)
+    work = count(example("hopper/persistent_gemm.py:persistent_gemm"), size, size)
+    assert work.how.startswith("7 of 66 clusters") and work.uniform
+    assert work.flops["wgmma.bf16"] == 2 * 4096**3
+
+
 def test_ctas_that_wait_for_each_other_are_simulated_together():
     @kernel(in_specs=(Tile(1, u32),), out_specs=(Tile(2, u32, zeroed=True),), grid=2, block=32)
     def relay(x, flags):

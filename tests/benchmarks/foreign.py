@@ -8,6 +8,7 @@ clocks, so the model's are those of the GPU table. Rungs whose structure the sou
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -24,6 +25,11 @@ from pyptx.analysis.model.prediction import Prediction
 from pyptx.isa import targets
 
 HERE = Path(__file__).parent / "foreign"
+sys.path[:0] = [str(Path(__file__).parent)]
+
+import row_ladders  # noqa: E402
+from row_ladders import ExampleRung  # noqa: E402
+
 SGEMM_A6000 = "README of github.com/siboehm/SGEMM_CUDA (50 launches in a loop)"
 SGEMM_3090 = "README of github.com/leimao/CUDA-GEMM-Optimization (fp32, integers 0..5, CUDA 12.2)"
 STREAMS = "github.com/RRZE-HPC/gpu-benches, gpu-stream (two CTAs of the given size on each SM)"
@@ -61,7 +67,7 @@ class Ladder:
     name: str
     source: str
     held: bool
-    rungs: tuple[Rung, ...]
+    rungs: tuple[Rung | ExampleRung, ...]
 
 
 def device(name: str) -> Gpu:
@@ -281,6 +287,12 @@ def histograms() -> Iterator[Ladder]:
     yield Ladder("histogram, H100 SXM", HISTOGRAMS, False, tuple(rungs))  # was held until it showed a defect
 
 
+def by_row() -> Iterator[Ladder]:
+    for held, of in ((False, row_ladders.development), (True, row_ladders.held)):
+        for name, source, rungs in of():
+            yield Ladder(name, source, held, tuple(rungs))
+
+
 def ladders() -> list[Ladder]:
     """All ladders."""
-    return list(chain(sgemms(), copies(), streams(), transposes(), lattices(), pieces(), histograms()))
+    return list(chain(sgemms(), copies(), streams(), transposes(), lattices(), pieces(), histograms(), by_row()))

@@ -4,10 +4,9 @@ Needs no GPU. published.json holds matrix products and attention that others mea
 example of ours that is built most like it, the parameters that make it so, and what still differs. For each: the
 published rate, what the model finds for our example on that GPU, and the quotient of the two. Of the model's numbers
 only the energy of tensor cores (`pyptx.analysis.gpu_table.ENERGIES`) and the least that L2 of the B200 gives
-(`pyptx.analysis.model.constants`) come from such runs; of its rules two were settled with these points in view: busy servers cost nothing
-beside their waiting, and what copies bring fills shared memory little by little. Attention on Hopper is modeled a
-fifth (D 128) to two fifths (D 64) faster than FlashAttention-3 was measured: what its softmax costs the products
-beside it is not all in the model.
+(`pyptx.analysis.model.constants`) come from such runs; of its rules three were settled with these points in view: busy
+servers cost nothing beside their waiting; what copies bring fills shared memory little by little; and the steps of a
+wgmma take turns with other instructions in reading registers.
 With --write the modeled rates go to published.json, for the table in docs/figures/performance.md (gpu/report.py).
 """
 
@@ -45,6 +44,7 @@ class Point:
     params: dict[str, Any]
     differs: str
     modeled: float = 0.0  # TFLOP/s, when it was last written
+    burst: bool = False  # timed with pauses between launches: the clock before power limits it
 
     def predicted(self) -> Prediction:
         kernel = load_kernel(str(EXAMPLES / self.ours))
@@ -55,7 +55,7 @@ class Point:
         work = 2.0 * prod(self.sizes)
         if len(self.sizes) == 4:
             work *= self.sizes[2] * (1 if self.params.get("CAUSAL") else 2)
-        return work / found.seconds / 1e12
+        return work / (found.burst_seconds if self.burst else found.seconds) / 1e12
 
 
 def arrays(ours: str, sizes: tuple[int, ...]) -> list[np.ndarray]:

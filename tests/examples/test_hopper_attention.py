@@ -34,6 +34,7 @@ def hopper(example):
         ((1, 1, 300, 300, 64), {"CAUSAL": True, "BN": 64, "STAGES": 3}, bf16),
         ((1, 1, 300, 300, 128), {"CAUSAL": True}, bf16),
         ((1, 1, 400, 400, 64), {"CAUSAL": True, "BN": 80, "PINGPONG": False}, f16),
+        ((1, 1, 300, 300, 64), {"SLACK": 0}, bf16),
     ],
     ids=str,
 )

@@ -65,7 +65,7 @@ def scatter_notes(sample: Sample) -> tuple[str, ...]:
 def busy_notes(terms: Mapping[str, float], seconds: float) -> tuple[str, ...]:
     """Describe tensor cores and arithmetic that are busy at the same time.
 
-    They share issue slots, register ports and power; their overlap is modeled as free.
+    They share issue slots, register reads and power.
     """
     share = {name: terms.get(name, 0.0) / seconds for name in ("tensor", *_ARITHMETIC)}
     most = max(_ARITHMETIC, key=lambda name: share[name])

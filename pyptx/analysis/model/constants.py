@@ -1,4 +1,4 @@
-"""Constants of the performance model beyond the GPU table: at most ten numbers for each GPU generation.
+"""Constants of the performance model beyond the GPU table: at most eleven numbers for each GPU generation.
 
 Sources: P from ptxas' schedules; M published measurements (RRZE-HPC gpu-benches; the bandwidth and matrix product runs
 named in the GPU table); A assumed until measured. `set_calibrated` replaces them for a GPU.
@@ -24,6 +24,8 @@ SOURCES = {
     "dram_share": "M: 1898 of 2039 GB/s on A100, 3942 of 4000 on GH200",
     "turnaround": "M: copies and triads over reads on A100 (0.92, 0.89), A40 (0.97), H100 (torch.clone, 3.0 of 3.12 TB/s) "
     "and B200 (CUB transform, 6.7 of 7.4 TB/s)",
+    "write_wait_cycles": "M: copies by CTAs of 1024 threads with 1 to 4 bytes a thread on A100 and H100, streams on A100 and "
+    "A40 (none); of B200 as of H100",
     "start_cycles": "M: gpu-benches gpu-stream on A100 and A40 with one warp per sub-core: 965 cycles from one CTA to the "
     "next, less the latency of its load",
 }
@@ -43,6 +45,7 @@ class Constants:
         port_bytes: L2 rate of one SM when the others are idle.
         dram_share: attainable fraction of the DRAM rate.
         turnaround: fraction of the DRAM rate that is lost when reads and writes alternate equally.
+        write_wait_cycles: wait of a read for DRAM that is busy with writes; in proportion to the time that writes take.
         start_cycles: from the end of one CTA to the first instruction of the next.
     """
 
@@ -55,16 +58,17 @@ class Constants:
     port_bytes: float = 64
     dram_share: float = 0.93
     turnaround: float = 0.04
+    write_wait_cycles: float = 0
     start_cycles: float = 220
 
 
 _GENERATIONS = {
     75: Constants(port_bytes=32),
-    80: Constants(turnaround=0.1),
+    80: Constants(turnaround=0.1, write_wait_cycles=650),
     86: Constants(dram_share=0.97),
     89: Constants(dram_share=0.92),
-    90: Constants(turnaround=0.03),
-    100: Constants(turnaround=0.1, port_bytes=71),
+    90: Constants(turnaround=0.03, write_wait_cycles=1800),
+    100: Constants(turnaround=0.1, port_bytes=71, write_wait_cycles=1800),
     120: Constants(dram_share=0.92),
 }
 _calibrated: dict[str, Constants] = {}

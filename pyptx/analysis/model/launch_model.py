@@ -8,9 +8,10 @@
 4. DRAM traffic from the footprints of waves in grid order (`dram_traffic`).
 5. Clusters need SMs of one GPC. Their CTAs are replayed together: multicast copies, remote mbarriers and the tensor cores
    of a pair. When all clusters run at once, the one with the most work is replayed.
-6. The time is that of the replay, or of the resource that needs most alone. No penalty is added for resources that are
-   busy at the same time: the replay queues them, and published kernels for H100 keep the tensor pipe, shared memory and
-   80 % of L2 busy together (tests/benchmarks/published.py reports the model's error on them).
+6. The time is that of the replay, or of the resource that needs most alone. Resources that are busy at the same time cost
+   nothing beside their queues: published kernels for H100 keep the tensor pipe, shared memory and 80 % of L2 busy
+   together. Reading registers is such a queue: the steps of a wgmma take turns with other instructions
+   (`register_reads`). tests/benchmarks/published.py reports the model's error on these kernels.
 7. The clock is the one at which the power of all these events meets the limit of the board (`power`).
 8. The error range follows from the limiting resource (`error_ranges`), the confidence from `confidence`.
 """
@@ -54,6 +55,8 @@ OPERATIONS = 24_000  # replayed operations of an SM
 FOLLOWING = 4  # successive CTAs that are replayed; their second half is extrapolated
 GPCS = 8
 WARP_CYCLES = 12  # from the start of one warp of a CTA to that of the next: copies by CTAs of 1024 on A100 and H100
+WAIT_STEP = 30  # cycles by which the wait of reads for writes may differ from the one that its time leads to
+REPLAYS = 16  # at most; the clock and the wait of reads settle in one to three
 CLOCK_STEPS = 30  # the activity of a launch that DRAM limits depends on the clock; each step halves the distance
 BUSY = 0.5  # utilization below which a resource is not the bottleneck
 
@@ -123,13 +126,17 @@ class LaunchModel:
         busy = {unit: self.per_sm / self.cluster * self.demand.cycles.get(unit, 0.0) for unit in UNITS}
         clock, _ = self._settled_clock(busy, max(1.0, *busy.values()), self.gpu.clock_hz)
         low, high = 0.0, inf
-        while True:  # a lower clock under load makes DRAM faster in cycles
-            run = self._run(self.resident, self.memory.seen_by_sm(clock), self.per_sm)
+        wait = self.memory.read_wait(max(self._terms(busy, clock).values()))
+        for _ in range(REPLAYS):  # a lower clock under load makes DRAM faster in cycles, and reads wait for writes
+            run = self._run(self.resident, self.memory.seen_by_sm(clock, wait), self.per_sm)
             total = max(run.cycles, run.drained - start) + start  # the last writes leave after the last instruction
             before, (clock, activity) = clock, self._settled_clock(busy, total, clock)
             dram = min(1.0, self.memory.dram_seconds * before / total)
+            waited, wait = wait, self.memory.read_wait(total / before)
             if dram * abs(clock - before) <= 0.02 * clock:
-                break
+                if abs(wait - waited) <= WAIT_STEP:
+                    break
+                continue
             low, high = (before, high) if clock > before else (low, before)
             if not low < clock < high:  # the clocks alternate
                 clock = (low + high) / 2

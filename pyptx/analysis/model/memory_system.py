@@ -55,6 +55,14 @@ class MemorySystem:
         """Time of the DRAM traffic alone."""
         return (self.traffic.read + self.traffic.written) / self.dram_rate
 
+    def read_wait(self, seconds: float) -> float:
+        """Return the cycles that a read waits for DRAM to write, in a launch of some seconds.
+
+        DRAM writes in batches; a read that finds one under way waits for its end.
+        """
+        share = self.traffic.written / (self.traffic.read + self.traffic.written or 1.0)
+        return self.constants.write_wait_cycles * min(1.0, self.dram_seconds / seconds) * share
+
     def l2_seconds(self, clock: float) -> float:
         """Return the time of the L2 traffic alone at a clock in Hz."""
         return (self.read + self.written) / (self.gpu.l2_bytes_per_clock * clock)
@@ -63,14 +71,19 @@ class MemorySystem:
         """Return the time of the atomic operations on equal lines at a clock in Hz."""
         return ATOMIC_CYCLES * self.atomics / clock
 
-    def seen_by_sm(self, clock: float) -> Memory:
-        """Return the memory as one SM sees it while all others are active; L2 scales with the clock, DRAM does not."""
+    def seen_by_sm(self, clock: float, wait: float = 0.0) -> Memory:
+        """Return the memory as one SM sees it while all others are active; L2 scales with the clock, DRAM does not.
+
+        Args:
+            clock: in Hz.
+            wait: cycles that reads of DRAM wait for writes.
+        """
         on = self.gpu
         from_dram = min(1.0, self.traffic.read / max(1.0, self.read))
         to_dram = min(1.0, self.traffic.written / max(1.0, self.written))
         near = on.latency_cycles.get("l2", 260)
         l2 = (near + on.latency_cycles.get("l2_far", near)) / 2
-        dram = on.latency_cycles.get("dram", 600)
+        dram = on.latency_cycles.get("dram", 600) + wait
         return Memory(
             min(self.constants.port_bytes, on.l2_bytes_per_clock / self.active),
             self.dram_rate / clock / self.active,

@@ -62,6 +62,7 @@ class Operation(NamedTuple):
         mask: scoreboards it waits for.
         write, read: scoreboards released with the result, and after reading the operands; -1: none.
         issue: issue slot cycles.
+        reads: cycles of the register read stage.
         unit, cycles: unit of the SM it occupies, and for how long.
         latency: cycles until the result.
         bytes: bytes of global memory.
@@ -79,6 +80,7 @@ class Operation(NamedTuple):
     write: int
     read: int
     issue: float
+    reads: float = 0.0
     unit: str = ""
     cycles: float = 0.0
     latency: float = 0.0
@@ -220,6 +222,7 @@ class OperationBuilder:
             "write": -1 if control.write_barrier is None else control.write_barrier,
             "read": -1 if control.read_barrier is None else control.read_barrier,
             "issue": width / 4,
+            "reads": self.code.reads[step.row] * width / 4,
             "width": width,
             "row": step.row,
         }

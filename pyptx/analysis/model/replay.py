@@ -6,6 +6,9 @@ tcgen05, bulk copies, memory traffic) use the SM's `resources`; waits for mbarri
 dependences between slices. Slices advance in the order of their clocks. When a slot of the SM runs several CTAs, the next
 one starts when all slices of its predecessor are done, so its loads overlap the arithmetic in other slots.
 
+An instruction holds the issue slot while it reads its operands, and delays wgmma that are under way, whose steps read their
+accumulators (`register_reads`).
+
 Yield hints, which select among eligible warps, are not modeled: the slice with the earliest clock issues.
 """
 
@@ -123,7 +126,7 @@ class _Replay:
                 heappush(ready, (now, state.number))
                 return
             start = max(now, free["issue"])
-            free["issue"] = start + op.issue
+            free["issue"] = start + (op.issue if kind == OpKind.WGMMA else max(op.issue, op.reads))
             busy["issue"] += op.issue
             if kind in _WAITS:
                 after = self._wait(state, op, start)
@@ -135,7 +138,11 @@ class _Replay:
             elif start > now:
                 state.attribute(op.row, "dispatch", start)
             end = start
-            if op.unit:
+            if kind == OpKind.WGMMA:
+                end = self.resources.multiply(state.rank, op.cycles, op.reads, start)
+            elif op.reads:
+                self.resources.read_registers(state.rank, op.reads, start)
+            if op.unit and kind != OpKind.WGMMA:
                 begin = self.resources.serve(state.rank, op.unit, op.cycles, start)
                 end = begin + op.cycles
                 if kind in _QUEUED:

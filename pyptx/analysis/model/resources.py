@@ -28,6 +28,7 @@ class SmResources:
         self.memory, self.shared_cycles, self.record = memory, shared_cycles, record
         self.busy, self.log = record.run.busy, record.log
         self.free: list[dict[str, float]] = [dict.fromkeys(UNITS, 0.0) for _ in range(sms)]
+        self.accumulators = [0.0] * sms  # time until queued products have read their accumulators
         self.operands = [0.0] * sms  # time until which queued products read shared memory
         # for each SM (time, cycles) of arrived copies
         self.arrivals: list[deque[tuple[float, float]]] = [deque() for _ in range(sms)]
@@ -45,6 +46,22 @@ class SmResources:
         if self.log is not None:
             self.log.append(Span(-1 - rank, unit, begin, begin + cycles))
         return begin
+
+    def multiply(self, rank: int, cycles: float, reads: float, start: float) -> float:
+        """Occupy the tensor cores with a product whose steps pass through the register read stage; return its end."""
+        free = self.free[rank]
+        begin = max(start, free["tensor"])
+        self.accumulators[rank] = max(start, self.accumulators[rank]) + reads
+        free["tensor"] = max(begin + cycles, self.accumulators[rank])
+        self.record.occupy(rank, "tensor", begin, cycles)
+        return free["tensor"]
+
+    def read_registers(self, rank: int, cycles: float, start: float) -> None:
+        """Delay queued products by an instruction that reads its operands from registers."""
+        if start < self.accumulators[rank]:
+            self.accumulators[rank] += cycles
+            free = self.free[rank]
+            free["tensor"] = max(free["tensor"], self.accumulators[rank])
 
     def serve_to_end(self, rank: int, unit: str, cycles: float, start: float) -> float:
         """Occupy a unit; return the end of service."""

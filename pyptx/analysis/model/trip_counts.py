@@ -18,6 +18,7 @@ from statistics import median
 import numpy as np
 
 from pyptx.analysis.control_flow import ControlFlow
+from pyptx.analysis.model.register_reads import read_slots
 from pyptx.analysis.ptx_rows import instruction_rows
 from pyptx.analysis.sass.control_flow import sass_control_flow
 from pyptx.analysis.sass.opcodes import opcode_group
@@ -148,6 +149,7 @@ class EntryCode:
         loops: (first, last) rows, outer loops first.
         depth: nesting depth of each row.
         cold: retry blocks, and slow paths of divisions and the like, which ordinary numbers do not take.
+        reads: cycles in the register read stage of each row.
     """
 
     lines: tuple[SassLine, ...]
@@ -156,6 +158,7 @@ class EntryCode:
     loops: tuple[tuple[int, int], ...]
     depth: tuple[int, ...]
     cold: frozenset[int]
+    reads: tuple[float, ...]
 
 
 def read_code(compiled: Assembly, program: Program) -> EntryCode:
@@ -174,7 +177,7 @@ def read_code(compiled: Assembly, program: Program) -> EntryCode:
     loops = tuple(loop for loop in flow.loops if not any(blocks[k][0] == loop[0] for k in retries))
     calls = {owner for owner, action in enumerate(program.actions) if isinstance(action, Call)}
     cold = frozenset(retries | _slow_paths(lines, owners, blocks, calls))
-    return EntryCode(lines, owners, blocks, loops, flow.depth, cold)
+    return EntryCode(lines, owners, blocks, loops, flow.depth, cold, read_slots(lines))
 
 
 def _numbers(program: Program, count: int) -> range:

@@ -251,11 +251,31 @@ class _Probe:
             low, high = open_.pop()
             if high - low < 2 or self._alike(axis, low, high):
                 continue
+            step = self._expected_step(axis, low, high)
+            if step and self._alike(axis, low, step - 1) and self._alike(axis, step, high):
+                nodes |= {step - 1, step}
+                continue
             between = (low + high) // 2
             nodes.add(between)
             if self._alike(axis, low, between) or self._alike(axis, between, high):
                 open_ += [(low, between), (between, high)]
         return sorted(nodes)
+
+    def _expected_step(self, axis: int, low: int, high: int) -> int:
+        """Return the first position with the work of `high` if the clusters write a buffer completely, each its own part.
+
+        Clusters that write tiles in turn differ by one tile; 0 when no position between `low` and `high` follows.
+        """
+        if prod(self.extent) != self.extent[axis]:
+            return 0
+        for buffer, size in self.observer.buffers.items():
+            if not {buffer} & _marks(self.at((0, 0, 0)), True).keys():
+                continue
+            before, after = (self._size(_on(axis, position), True, buffer) for position in (low, high))
+            if before != after:
+                step = (size - self.extent[axis] * after) / (before - after)
+                return int(step) if step == int(step) and low < step - 1 and step < high else 0
+        return 0
 
     def _alike(self, axis: int, one: int, other: int) -> bool:
         return np.array_equal(self.stack(_on(axis, one)), self.stack(_on(axis, other)))
