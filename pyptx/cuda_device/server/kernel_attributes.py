@@ -16,7 +16,7 @@ from pyptx.errors import PtxError
 from pyptx.isa import targets
 from pyptx.toolchain.cubin_info import read_cubin_info
 
-__all__ = ["DEFAULT_SHARED_BYTES", "attribute", "dynamic_limit", "registers", "resident_ctas"]
+__all__ = ["DEFAULT_SHARED_BYTES", "attribute", "dynamic_limit", "registers", "required_cluster", "resident_ctas"]
 
 DEFAULT_SHARED_BYTES = 48 << 10  # of a CTA without opt-in
 _PORTABLE_CLUSTER = 8
@@ -30,6 +30,12 @@ _SETTABLE = (MAX_DYNAMIC, CARVEOUT, CLUSTER_WIDTH, CLUSTER_HEIGHT, CLUSTER_DEPTH
 def directives(kernel: Kernel) -> dict[str, tuple[int, ...]]:
     """Return the performance directives of a kernel, such as reqntid."""
     return {d.name: tuple(map(int, d.values)) for d in kernel.program.entry.directives if d.values}
+
+
+def required_cluster(kernel: Kernel) -> tuple[int, ...] | None:
+    """Return the three sizes of the cluster that `.reqnctapercluster` requires, 1 where it omits one; None without it."""
+    found = directives(kernel).get("reqnctapercluster")
+    return None if found is None else (*found, 1, 1)[:3]
 
 
 def most_threads(kernel: Kernel) -> int:
@@ -103,7 +109,7 @@ def attribute(kernel: Kernel, number: int) -> int:
     Raises:
         DriverError: it is unknown.
     """
-    program, cluster = kernel.program, directives(kernel).get("reqnctapercluster", (0, 0, 0))
+    program, cluster = kernel.program, required_cluster(kernel) or (0, 0, 0)
     match number:
         case 0:
             return most_threads(kernel)
@@ -128,7 +134,7 @@ def attribute(kernel: Kernel, number: int) -> int:
         case 10:
             return int(cluster != (0, 0, 0))
         case 11 | 12 | 13:
-            return kernel.settings.get(number, (*cluster, 1, 1, 1)[number - CLUSTER_WIDTH])
+            return kernel.settings.get(number, cluster[number - CLUSTER_WIDTH])
         case 14 | 15:
             return kernel.settings.get(number, 0)
     raise DriverError("INVALID_VALUE", f"function attribute {number} is unknown")

@@ -16,7 +16,7 @@ from pyptx.cuda_device.server.errors import DriverError, code
 from pyptx.cuda_device.server.events import Event, record
 from pyptx.cuda_device.server.footprints import NOTHING, joined, ranges_of_bits
 from pyptx.cuda_device.server.handlers import handles
-from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, directives, dynamic_limit, resident_ctas
+from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, dynamic_limit, required_cluster, resident_ctas
 from pyptx.cuda_device.server.kernel_time import kernel_seconds
 from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
@@ -143,9 +143,7 @@ class KernelLaunch:
                 f"{name}: a cluster of {prod(config.cluster)} CTAs; at most {most}\n"
                 "hint: up to 16 need cuFuncSetAttribute(NON_PORTABLE_CLUSTER_SIZE_ALLOWED)",
             )
-        cluster = (
-            config.cluster if prod(config.cluster) > 1 else directives(self.kernel).get("reqnctapercluster", (1, 1, 1))
-        )
+        cluster = config.cluster if prod(config.cluster) > 1 else required_cluster(self.kernel) or (1, 1, 1)
         if any(ctas % size for ctas, size in zip(config.grid, cluster, strict=True)):
             raise DriverError(
                 "INVALID_CLUSTER_SIZE", f"{name}: grid {config.grid} is not a multiple of the cluster {cluster}"
