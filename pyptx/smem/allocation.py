@@ -125,6 +125,7 @@ class SharedSlice(SharedLocation, SharedElements):
     alloc: SharedAlloc
     stage: int | Reg
     stage_bytes: int
+    permuted: str | None
 
     def __init__(self, alloc: SharedAlloc, stage: int | Reg):
         self.alloc, self.stage, self.permuted = alloc, reg.readable(stage), alloc.permuted

@@ -9,6 +9,7 @@ from check.example_kernels import EXAMPLES as CASES
 from pygments.token import Error
 
 from pyptx.cli.kernels import load_kernel
+from pyptx.errors import SharedMemoryError
 from pyptx.highlight import PtxLexer, SassLexer
 from pyptx.views import LinkedView, linked
 
@@ -67,7 +68,11 @@ def test_every_instruction_of_every_example_is_owned_and_read_on_every_target(na
     specialization, *_ = case.bound
     anywhere = name.partition("/")[0] in ("ampere", name)
     for target in ("sm_80", "sm_90a", "sm_100a", "sm_120a") if anywhere else (case.kernel.arch,):
-        view = linked(case.kernel.compile(arch=target, **specialization.params))
+        try:
+            view = linked(case.kernel.compile(arch=target, **specialization.params))
+        except SharedMemoryError:
+            assert target == "sm_120a"  # its CTAs have 99 KiB
+            continue
         added = view.sass.ptx.count(-1)
         assert added <= 0.1 * len(view.sass.text), target
         assert all(lines_of(view, row) for row, ptx in enumerate(view.sass.ptx) if ptx >= 0), target
