@@ -77,6 +77,19 @@ class SweepWidget(Sweep, ViewWidget):
         ViewWidget.__init__(self, data=self.view().to_json(), actions=actions)
         self._notifier = ChangeNotifier(study, self._publish, lambda: max(MIN_INTERVAL_S, self._rows / ROWS_PER_SECOND))
 
+    def pause(self) -> None:
+        Sweep.pause(self)
+        self._update_outputs(self.view())
+
+    def stop(self) -> None:
+        Sweep.stop(self)
+        self._update_outputs(self.view())
+
+    def wait(self, timeout: float | None = None) -> bool:
+        ended = Sweep.wait(self, timeout)
+        self._update_outputs(self.view())
+        return ended
+
     def use(self, config: Mapping[str, Any] | int | None = None) -> dict[str, Any]:
         choice = Sweep.use(self, config)
         self._notifier.notify()
@@ -87,7 +100,10 @@ class SweepWidget(Sweep, ViewWidget):
         self._notifier.notify()
 
     def _publish(self) -> None:
-        """Send the current view; update the saved outputs when the run pauses or ends."""
+        """Send the current view; update the saved outputs when the run pauses or ends.
+
+        nbconvert drops what this thread sends after the end of a cell, so `pause`, `stop` and `wait` update them as well.
+        """
         view = self.view()
         self._rows = len(view.points)
         self.data = view.to_json()
