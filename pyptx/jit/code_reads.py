@@ -7,6 +7,7 @@ from opcode import opmap
 from types import CodeType
 
 from pyptx._frozen import frozen
+from pyptx.jit.per_code import per_code
 
 __all__ = ["CodeReads", "reads_of"]
 
@@ -38,24 +39,12 @@ class CodeReads:
     strings: frozenset[str]
 
 
+@per_code
 def reads_of(code: CodeType) -> CodeReads:
     """Return the names that a code object and its nested functions read.
 
     The bytecode is read directly: `dis` takes ten times as long, in the first launch of every kernel.
     """
-    found = _known.get(id(code))
-    if found is None or found[0] is not code:
-        if len(_known) >= _CAPACITY:
-            _known.clear()
-        found = _known[id(code)] = code, _reads(code)
-    return found[1]
-
-
-_known: dict[int, tuple[CodeType, CodeReads]] = {}  # by id: hashing a code object reads its constants
-_CAPACITY = 4096
-
-
-def _reads(code: CodeType) -> CodeReads:
     raw = code.co_code  # a new copy at each access
     opcodes, operands = raw[::2], raw[1::2]
 

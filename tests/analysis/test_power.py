@@ -85,7 +85,7 @@ def test_atomic_operations_on_equal_lines_wait_for_each_other():
 
 
 def test_the_clock_settles_where_it_changes_the_bound():
-    """Each clock made the replay favor the other one: the iteration alternated for ever."""
+    """Each clock made the replay favor the other one: the iteration alternated and never completed."""
 
     @pyptx.kernel(
         in_specs=(pyptx.Tile("N", f32), pyptx.Tile("N", f32)),

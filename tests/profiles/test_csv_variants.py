@@ -113,7 +113,7 @@ def test_a_details_page_with_columns_of_rules_that_rows_leave_out():
 
 
 def test_numbers_of_a_machine_with_decimal_commas():
-    """Whether "117.344" has a decimal point cannot be told from it alone; another number of the file decides."""
+    """Whether "117.344" has a decimal point is ambiguous in itself; another number of the file resolves it."""
     metrics = {
         "gpu__time_duration.sum": ("117.344", "ns"),
         "dram__bytes.sum": ("27.595.520", "byte"),

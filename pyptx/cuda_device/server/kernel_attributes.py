@@ -14,6 +14,7 @@ from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
 from pyptx.errors import PtxError
 from pyptx.isa import targets
+from pyptx.launch_config import dim3
 from pyptx.toolchain.cubin_info import read_cubin_info
 
 __all__ = ["DEFAULT_SHARED_BYTES", "attribute", "dynamic_limit", "registers", "required_cluster", "resident_ctas"]
@@ -33,9 +34,9 @@ def directives(kernel: Kernel) -> dict[str, tuple[int, ...]]:
 
 
 def required_cluster(kernel: Kernel) -> tuple[int, ...] | None:
-    """Return the three sizes of the cluster that `.reqnctapercluster` requires, 1 where it omits one; None without it."""
+    """Return the cluster that `.reqnctapercluster` requires; None without it."""
     found = directives(kernel).get("reqnctapercluster")
-    return None if found is None else (*found, 1, 1)[:3]
+    return None if found is None else dim3(found, "reqnctapercluster")
 
 
 def most_threads(kernel: Kernel) -> int:

@@ -7,24 +7,14 @@ import os
 from types import CodeType
 from typing import Any
 
+from pyptx.jit.per_code import per_code
+
 __all__ = ["code_hash"]
 
 
+@per_code
 def code_hash(code: CodeType) -> str:
     """Return the hash of what determines the behavior of a code object, and the Python places of what it emits."""
-    known = _known.get(id(code))
-    if known is None or known[0] is not code:
-        if len(_known) >= _CAPACITY:
-            _known.clear()
-        known = _known[id(code)] = code, _hash(code)
-    return known[1]
-
-
-_CAPACITY = 4096
-_known: dict[int, tuple[CodeType, str]] = {}  # by id: hashing a code object reads its constants
-
-
-def _hash(code: CodeType) -> str:
     texts = (
         os.path.basename(
             code.co_filename

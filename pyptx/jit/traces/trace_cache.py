@@ -150,15 +150,7 @@ def _recorded(
         if files is not None and executed.obstacle != "a profiler is active":
             get_global_cache().put_trace(key, {"kernel": _title(kernel), "files": files, "refused": reason})
         return _not_cached(kernel, found, reason)
-    source = found.source
-    found.source = Traced(
-        source.module,
-        source.entry,
-        source.emitted,
-        cluster_place=source.cluster_place,
-        keep=lambda: _keep(kernel, key, found),
-    )
-    return found
+    return _with_source(found, keep=lambda: _keep(kernel, key, found))
 
 
 def _keep(kernel: Declaration, key: str, found: Specialization) -> None:
@@ -188,14 +180,13 @@ def _title(kernel: Declaration) -> str:
 
 
 def _not_cached(kernel: Declaration, found: Specialization, reason: str) -> Specialization:
+    return _with_source(found, origin=f"traced, not cached: {reason}")
+
+
+def _with_source(found: Specialization, **settings: Any) -> Specialization:
+    """Return the specialization, whose source gets settings of `Traced`."""
     source = found.source
-    found.source = Traced(
-        source.module,
-        source.entry,
-        source.emitted,
-        cluster_place=source.cluster_place,
-        origin=f"traced, not cached: {reason}",
-    )
+    found.source = Traced(source.module, source.entry, source.emitted, cluster_place=source.cluster_place, **settings)
     return found
 
 

@@ -15,8 +15,10 @@ static void finish(Ctx *x, Async *a, u32 stages) {
     x->cta = a->cta; x->warp = a->warp; x->pc = a->pc;
     x->base[0] = a->warp->regs; x->base[2] = a->cta->sregs; x->base[3] = a->warp->sregs;
     while (x->status == STATUS_RUNNING && a->stage < stages) { a->land(x, a); a->stage++; }
-    if (UNLIKELY(a->signals && a->at->phases && a->stage == a->stages)) synchronized(x, SYNC_COMPLETES, a->at, a->barrier, a->phase, a->lanes);
-    if (x->status == STATUS_RUNNING && a->stage == a->stages && a->signals) signal_mbarrier(x, a->at, a->barrier, (u32)__builtin_ctz(a->lanes), a->tx, a->arrivals);
+    if (x->status == STATUS_RUNNING && a->stage == a->stages && a->signals) {
+        if (UNLIKELY(a->at->phases != 0)) synchronized(x, SYNC_COMPLETES, a->at, a->barrier, a->phase, a->lanes);
+        signal_mbarrier(x, a->at, a->barrier, (u32)__builtin_ctz(a->lanes), a->tx, a->arrivals);
+    }
     if (x->status != STATUS_RUNNING) return;                                   // the fault names the issuing warp
     if (UNLIKELY(x->debug != 0)) debug_landed(x, a);
     x->cta = cta; x->warp = warp; x->pc = pc;
