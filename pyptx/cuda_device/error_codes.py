@@ -70,6 +70,7 @@ CODES = {
     913: ("CUDA_ERROR_FUNCTION_NOT_LOADED", "function not loaded"),
     914: ("CUDA_ERROR_INVALID_RESOURCE_TYPE", "invalid resource type"),
     915: ("CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION", "invalid resource configuration"),
+    917: ("CUDA_ERROR_STREAM_DETACHED", "stream is detached: its green context was destroyed"),
     999: ("CUDA_ERROR_UNKNOWN", "unknown error"),
 }
 

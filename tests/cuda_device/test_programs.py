@@ -38,6 +38,7 @@ def test_a_program_of_the_runtime_api_runs_unmodified(execute, compiled):
         ("arguments", "refused by the codes of the documentation"),
         ("batches", "batches, advice and queries"),
         ("cooperative", "a grid synchronizes"),
+        ("green_contexts", "green contexts of 16 of 132 SMs"),
         ("graph_capture", "graphs by capture and by nodes"),
         ("graph_params", "nodes are read and changed"),
         ("pools", "stream-ordered allocation"),

@@ -79,5 +79,6 @@ ERRORS: dict[int, tuple[str, str | None]] = {
     913: ("cudaErrorFunctionNotLoaded", None),
     914: ("cudaErrorInvalidResourceType", None),
     915: ("cudaErrorInvalidResourceConfiguration", None),
+    917: ("cudaErrorStreamDetached", None),
     999: ("cudaErrorUnknown", None),
 }

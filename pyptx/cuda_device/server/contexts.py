@@ -7,9 +7,8 @@ from pyptx.cuda_device.server.devices import check_device
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Context, Session
-from pyptx.cuda_device.server.streams import refuse_in_capture
 
-__all__: list[str] = []
+__all__ = ["release_primary", "retain_primary"]
 
 # CUlimit: name and initial value. Source: CUDA Driver API, "Context Management".
 _LIMITS = {0: 1024, 1: 1 << 20, 2: 8 << 20, 3: 2, 4: 2048, 5: 128, 6: 0, 11: 8192, 12: 0}
@@ -119,7 +118,8 @@ def device_of_context(session: Session, handle: int) -> int:
 
 @handles("cuCtxGetId")
 def context_id(session: Session, handle: int) -> int:
-    return _context(session, handle).handle
+    green = session.green_contexts.get(handle) if handle else session.green
+    return _context(session, handle).handle if green is None else green.handle
 
 
 @handles("cuCtxGetApiVersion")
@@ -151,18 +151,6 @@ def enable_peer_access(session: Session, peer: int, flags: int) -> None:
 def disable_peer_access(session: Session, peer: int) -> None:
     session.get_context(peer)
     raise DriverError("PEER_ACCESS_NOT_ENABLED", "there is one device, which is no peer of itself")
-
-
-@handles("cuCtxSynchronize")
-def synchronize(session: Session) -> None:
-    refuse_in_capture(session, "cuCtxSynchronize")
-    session.synchronize()
-
-
-@handles("cuCtxSynchronize_v2")
-def synchronize_context(session: Session, handle: int) -> None:
-    _context(session, handle)
-    session.synchronize()
 
 
 @handles("cuCtxGetLimit")

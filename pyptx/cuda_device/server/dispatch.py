@@ -16,6 +16,7 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     arrays,
     batch_copies,
     captures,
+    context_events,
     contexts,
     copies,
     devices,
@@ -25,6 +26,7 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     graph_memory,
     graph_text,
     graphs,
+    green_contexts,
     host_access,
     host_functions,
     host_registration,
@@ -103,12 +105,13 @@ def serve(session: Session, connection: Connection) -> None:
 def handle(session: Session, request: Request) -> None:
     """Handle one request and reply to it."""
     call = CALLS[request.function]
-    before = session.context, session.thread, session.sites
-    session.context, session.thread, session.sites = request.context, request.thread, request.sites
+    before = session.context, session.green, session.thread, session.sites
+    session.thread, session.sites = request.thread, request.sites
+    session.enter(request.context)
     began, status = time.perf_counter() if session.trace is not None else 0.0, 0
     try:
         if call.entry.place == "server":
-            context = session.get_context(request.context)
+            context = session.get_context(session.context)
             if context.error:
                 raise _Sticky(context.error)
         if call.entry.symbol in WAIT_FOR_ALL:
@@ -145,7 +148,7 @@ def handle(session: Session, request: Request) -> None:
     finally:
         if session.trace is not None:
             session.trace.call(_SHOWN.get(call.entry.symbol, call.entry.symbol), request.thread, began, status)
-        session.context, session.thread, session.sites = before
+        session.context, session.green, session.thread, session.sites = before
 
 
 class _Sticky(Exception):

@@ -20,7 +20,7 @@ from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, dynamic_lim
 from pyptx.cuda_device.server.kernel_time import kernel_seconds
 from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
-from pyptx.cuda_device.server.streams import stream_of, submit
+from pyptx.cuda_device.server.streams import sms_of, stream_of, submit
 from pyptx.cuda_device.server.textures import objects_segment
 from pyptx.errors import LaunchError, SimulationError
 from pyptx.nvrtc.mangling import local_names, qualified_name
@@ -107,17 +107,18 @@ class KernelLaunch:
         made.check(session)
         return made
 
-    def check(self, session: Session) -> None:
-        """Raise DriverError where the driver refuses the launch."""
-        key = self.kernel.handle, self.config
+    def check(self, session: Session, sms: int | None = None) -> None:
+        """Raise DriverError where the driver refuses the launch, on a number of SMs; default: all."""
+        sms = sms or session.gpu.sms
+        key = self.kernel.handle, self.config, sms
         end = session.admitted.get(key)
         if end is None:
-            end = session.admitted[key] = self._admit(session)
+            end = session.admitted[key] = self._admit(session, sms)
         if len(self.params) < end:
             raise DriverError("INVALID_VALUE", f"{self.name}: {len(self.params)} bytes of arguments; it takes {end}")
         self.params = self.params[:end]
 
-    def _admit(self, session: Session) -> int:
+    def _admit(self, session: Session, sms: int) -> int:
         """Check the sizes and return the bytes of the arguments."""
         name, config = self.name, self.config
         if 0 in config.grid or 0 in config.block:
@@ -129,11 +130,11 @@ class KernelLaunch:
                 "hint: opt in to more with cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)",
             )
         if config.cooperative:
-            room = resident_ctas(self.kernel, prod(config.block), config.shared_bytes) * session.gpu.sms
+            room = resident_ctas(self.kernel, prod(config.block), config.shared_bytes) * sms
             if prod(config.grid) > room:
                 raise DriverError(
                     "COOPERATIVE_LAUNCH_TOO_LARGE",
-                    f"{name}: a cooperative launch of {prod(config.grid)} CTAs; the GPU holds {room} at a time\n"
+                    f"{name}: a cooperative launch of {prod(config.grid)} CTAs; {sms} SMs hold {room} at a time\n"
                     "hint: cuOccupancyMaxActiveBlocksPerMultiprocessor tells the number for each SM",
                 )
         most = _LARGEST_CLUSTER if self.kernel.settings.get(NON_PORTABLE) else _PORTABLE_CLUSTER
@@ -342,7 +343,7 @@ def launch(
     wanted = KernelLaunch(session.get(handle, Kernel), config, params or b"")
     if attributes:
         wanted.attributes = dict(_ATTRIBUTE.iter_unpack(attributes))
-    wanted.check(session)
+    wanted.check(session, sms_of(session, stream))
     submit(session, stream, wanted)
     for event in events:
         record(session, session.get(event, Event), stream_of(session, stream))

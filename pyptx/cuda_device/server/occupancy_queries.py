@@ -11,6 +11,7 @@ from pyptx.cuda_device.server.kernel_attributes import NON_PORTABLE, dynamic_lim
 from pyptx.cuda_device.server.launches import decode_attributes
 from pyptx.cuda_device.server.modules import Kernel
 from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.streams import sms_of
 
 __all__: list[str] = []
 
@@ -42,19 +43,19 @@ def available_shared(session: Session, handle: int, blocks: int, threads: int) -
     return max(0, min(room, dynamic_limit(kernel)))
 
 
-def _config(session: Session, data: bytes) -> tuple[int, int, tuple[int, int, int]]:
-    """Return threads, dynamic shared memory and cluster of a CUlaunchConfig."""
-    *sizes, dynamic, _, attributes, count = _CONFIG.unpack(data)
+def _config(session: Session, data: bytes) -> tuple[int, int, tuple[int, int, int], int]:
+    """Return threads, dynamic shared memory, cluster and SMs of a CUlaunchConfig."""
+    *sizes, dynamic, stream, attributes, count = _CONFIG.unpack(data)
     cluster = (1, 1, 1)
     if count:
         cluster, _, _ = decode_attributes(session, session.read(attributes, _ATTRIBUTE_BYTES * count))
-    return prod(sizes[3:6]), dynamic, cluster
+    return prod(sizes[3:6]), dynamic, cluster, sms_of(session, stream)
 
 
 @handles("cuOccupancyMaxPotentialClusterSize")
 def potential_cluster(session: Session, handle: int, data: bytes) -> int:
     kernel = session.get(handle, Kernel)
-    threads, dynamic, _ = _config(session, data)
+    threads, dynamic, _, _ = _config(session, data)
     if not resident_ctas(kernel, threads, dynamic):
         raise DriverError("INVALID_VALUE", f"{kernel.name}: a CTA of this size does not fit an SM")
     return 16 if kernel.settings.get(NON_PORTABLE) else 8
@@ -63,5 +64,5 @@ def potential_cluster(session: Session, handle: int, data: bytes) -> int:
 @handles("cuOccupancyMaxActiveClusters")
 def active_clusters(session: Session, handle: int, data: bytes) -> int:
     kernel = session.get(handle, Kernel)
-    threads, dynamic, cluster = _config(session, data)
-    return resident_ctas(kernel, threads, dynamic) * session.gpu.sms // prod(cluster)
+    threads, dynamic, cluster, sms = _config(session, data)
+    return resident_ctas(kernel, threads, dynamic) * sms // prod(cluster)

@@ -88,6 +88,10 @@ class ProgramOrder:
         """Return the clock of all work so far."""
         return self._order.everything()
 
+    def joined(self, streams: Iterable[Stream]) -> Clock:
+        """Return the clock of the work of some streams."""
+        return merged([self.clock(stream) for stream in streams])
+
     def all_wait(self, event: Clock | None) -> None:
         """Order all later work after an event."""
         self._order.all_wait(event)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,6 +14,7 @@ from pyptx.analysis.gpus import Gpu
 from pyptx.cuda_device.server.call_sites import remember
 from pyptx.cuda_device.server.checking import LaunchChecks
 from pyptx.cuda_device.server.connection import Connection
+from pyptx.cuda_device.server.context_state import Context, GreenContext
 from pyptx.cuda_device.server.device_memory import PAGE, Allocation, DeviceMemory
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_nodes import Capture
@@ -26,7 +27,7 @@ from pyptx.cuda_device.server.tracing import Trace
 from pyptx.cuda_device.server.work_queue import Work, WorkQueue
 from pyptx.sim.memory.address_space import Buffer, Segment
 
-__all__ = ["Context", "Options", "Session"]
+__all__ = ["Context", "GreenContext", "Options", "Session"]
 
 T = TypeVar("T")
 FIRST_HANDLE = 0x1000_0000  # those of the default streams are lower
@@ -50,29 +51,14 @@ class Options:
     trace: bool = False
 
 
-@dataclass(eq=False)
-class Context:
-    """A context of the driver API.
-
-    Attributes:
-        error: the sticky error of a kernel, returned by every later call; 0 without one.
-        limits: values of cuCtxSetLimit.
-    """
-
-    handle: int
-    flags: int = 0
-    is_primary: bool = False
-    error: int = 0
-    cache_config: int = 0
-    limits: dict[int, int] = field(default_factory=dict)
-
-
 class Session:
     """Everything that the client's calls refer to.
 
     Attributes:
         gpu: the simulated GPU.
-        context: handle of the calling thread's context, during a call; 0 without one.
+        context: handle of the calling thread's context, during a call; 0 without one; of a green one, the primary context.
+        green: the calling thread's green context, during a call; None without one.
+        green_contexts: all of them, by the number by which they are made current.
         thread: number of the calling thread, during a call.
         sites: return addresses of the call, as in `Request`.
         process: number of the client's process.
@@ -103,6 +89,8 @@ class Session:
         self.engines: dict[str, float] = {}  # modeled time at which what one operation has at a time is free
         self.work = WorkQueue(options.schedule == "late", self._perform)
         self.context = self.thread = 0
+        self.green: GreenContext | None = None
+        self.green_contexts: dict[int, GreenContext] = {}
         self.sites: tuple[int, ...] = ()
         self.process = 0
         self.primary: Context | None = None
@@ -129,12 +117,13 @@ class Session:
     # contexts
 
     def get_context(self, handle: int) -> Context:
-        """Return a context.
+        """Return a context; for a green one, the primary context.
 
         Raises:
             DriverError: it does not exist.
         """
-        found = self._objects.get(handle)
+        green = self.green_contexts.get(handle)
+        found = self._objects.get(handle if green is None else green.primary)
         if not isinstance(found, Context):
             what = f"0x{handle:x} is not a context, or it was destroyed" if handle else ""  # programs ask for one
             raise DriverError("INVALID_CONTEXT", what)
@@ -149,6 +138,11 @@ class Session:
         for allocation in self.memory.allocations:
             if allocation.context == context.handle:
                 self.memory.free(allocation.address)
+
+    def enter(self, handle: int) -> None:
+        """Make a context that of the call."""
+        self.green = self.green_contexts.get(handle)
+        self.context = handle if self.green is None else self.green.primary
 
     def synchronize(self) -> None:
         """Wait for all work of the device, and for its output."""

@@ -1,12 +1,11 @@
-"""Attributes of streams, which have no effect on a simulated device, and events of whole contexts."""
+"""Attributes of streams, which have no effect on a simulated device."""
 
 from __future__ import annotations
 
 from pyptx.cuda_device.server.errors import DriverError
-from pyptx.cuda_device.server.events import Event
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
-from pyptx.cuda_device.server.streams import Stream, add_work, stream_of
+from pyptx.cuda_device.server.streams import stream_of
 
 __all__: list[str] = []
 
@@ -36,23 +35,3 @@ def get_attribute(session: Session, handle: int, number: int) -> bytes:
 @handles("cuStreamCopyAttributes")
 def copy_attributes(session: Session, to: int, source: int) -> None:
     stream_of(session, to).attributes = dict(stream_of(session, source).attributes)
-
-
-@handles("cuCtxRecordEvent")
-def record_all(session: Session, context: int, event: int) -> None:
-    session.get_context(context or session.context)
-    found = session.get(event, Event)
-    found.work = session.work.after_all((session.context, session.sites))
-    if session.order is not None:
-        found.clock = session.order.everything()
-
-
-@handles("cuCtxWaitEvent")
-def wait_all(session: Session, context: int, event: int) -> None:
-    session.get_context(context or session.context)
-    found = session.get(event, Event)
-    if session.order is not None:
-        session.order.all_wait(found.clock)
-    if found.work is not None:
-        for _, stream in session.all(Stream):
-            add_work(session, stream, after=[found.work])

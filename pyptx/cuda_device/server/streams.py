@@ -10,23 +10,26 @@ from typing import Any, Protocol, runtime_checkable
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_nodes import GLOBAL, RELAXED, THREAD_LOCAL, Capture
 from pyptx.cuda_device.server.handlers import handles
-from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.session import GreenContext, Session
 from pyptx.cuda_device.server.work_queue import Work
 
 __all__ = [
     "LEGACY",
+    "NON_BLOCKING",
     "PER_THREAD",
     "Operation",
     "Stream",
+    "add_stream",
     "add_work",
     "refuse_in_capture",
+    "sms_of",
     "stream_of",
     "submit",
     "valid_capture",
 ]
 
 LEGACY, PER_THREAD = 1, 2  # handles of the default streams; 0 is LEGACY
-_NON_BLOCKING = 1
+NON_BLOCKING = 1
 
 
 class Operation(Protocol):
@@ -72,6 +75,8 @@ class Stream:
 
     Attributes:
         capture: the capture that it takes part in.
+        green: the green context that it was made in.
+        is_detached: True once that was destroyed.
     """
 
     handle: int
@@ -80,10 +85,16 @@ class Stream:
     context: int = 0
     capture: Capture | None = None
     attributes: dict[int, bytes] = field(default_factory=dict)
+    green: GreenContext | None = None
+    is_detached: bool = False
 
     def line(self, thread: int) -> Any:
         """Return what identifies the stream: the per-thread default stream is one for each thread."""
         return (PER_THREAD, thread) if self.handle == PER_THREAD else self.handle
+
+    @property
+    def is_default(self) -> bool:
+        return self.handle in (LEGACY, PER_THREAD)
 
     @property
     def is_legacy(self) -> bool:
@@ -92,18 +103,30 @@ class Stream:
     @property
     def is_blocking(self) -> bool:
         """True if it waits for the legacy stream, and that for it."""
-        return not self.is_legacy and not self.flags & _NON_BLOCKING
+        return not self.is_legacy and not self.flags & NON_BLOCKING
 
 
 def stream_of(session: Session, handle: int) -> Stream:
     """Return a stream by its handle, which may be that of a default stream.
 
     Raises:
-        DriverError: it is no stream.
+        DriverError: it is no stream, or its green context was destroyed.
     """
     if handle in (0, LEGACY, PER_THREAD):
         return session.default_stream(handle or LEGACY, lambda: Stream(handle or LEGACY, context=session.context))
-    return session.get(handle, Stream)
+    found = session.get(handle, Stream)
+    if found.is_detached:
+        raise DriverError("STREAM_DETACHED", "the green context of the stream was destroyed; the stream can be, too")
+    return found
+
+
+def sms_of(session: Session, handle: int) -> int:
+    """Return the number of SMs that the work of a stream may use."""
+    if not session.green_contexts:
+        return session.gpu.sms
+    stream = stream_of(session, handle)
+    green = session.green if stream.is_default else stream.green
+    return session.gpu.sms if green is None else green.sms.count
 
 
 def submit(session: Session, handle: int, operation: Operation, after: Iterable[Work] = ()) -> Work | None:
@@ -185,12 +208,12 @@ def _refuse_legacy(session: Session) -> None:
     """Refuse work in the legacy stream, which would wait for streams that capture."""
     for capture in session.captures:
         stream = stream_of(session, capture.origin)
-        if not stream.flags & _NON_BLOCKING:
+        if not stream.flags & NON_BLOCKING:
             capture.invalid = True
             raise DriverError(
                 "STREAM_CAPTURE_IMPLICIT",
                 "work in the legacy stream would wait for a stream that captures a graph\n"
-                "hint: capture in a stream made with CU_STREAM_NON_BLOCKING, or do this work before the capture",
+                "hint: capture in a stream made with CU_STREAMNON_BLOCKING, or do this work before the capture",
             )
 
 
@@ -218,10 +241,20 @@ def create(session: Session, flags: int) -> int:
 
 @handles("cuStreamCreateWithPriority")
 def create_with_priority(session: Session, flags: int, priority: int) -> int:
-    if flags & ~_NON_BLOCKING:
+    if flags & ~NON_BLOCKING:
         raise DriverError("INVALID_VALUE", f"cuStreamCreate: unknown flags 0x{flags:x}")
-    handle = session.new_handle()
-    return session.add(Stream(handle, flags, min(0, max(-5, priority)), session.context), handle)
+    return add_stream(session, flags, priority, session.green)
+
+
+def add_stream(session: Session, flags: int, priority: int, green: GreenContext | None) -> int:
+    """Add a stream of the calling thread's context, or of a green one; return its handle."""
+    handle, context = session.new_handle(), session.context if green is None else green.primary
+    made = Stream(handle, flags, min(0, max(-5, priority)), context, green=green)
+    for work, clock in green.awaited if green is not None else ():
+        add_work(session, made, after=[] if work is None else [work])
+        if session.order is not None:
+            session.order.stream_waits(made, clock)
+    return session.add(made, handle)
 
 
 @handles("cuStreamDestroy_v2")
@@ -247,7 +280,9 @@ def flags(session: Session, handle: int) -> int:
 
 @handles("cuStreamGetCtx")
 def stream_context(session: Session, handle: int) -> int:
-    return stream_of(session, handle).context or session.context
+    stream = stream_of(session, handle)
+    green = session.green if stream.is_default else stream.green
+    return green.context if green is not None else stream.context or session.context
 
 
 @handles("cuStreamGetDevice")

@@ -15,4 +15,5 @@
 #include "graphs.c"
 #include "graph_nodes.c"
 #include "streams.c"
+#include "execution_contexts.c"
 #include "stubs.inc"
