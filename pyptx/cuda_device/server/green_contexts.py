@@ -42,7 +42,7 @@ _REQUEST = struct.Struct("<4I48x")  # CU_DEV_SM_RESOURCE_GROUP_PARAMS
 
 
 class Description:
-    """What a green context will have: a CUdevResourceDesc."""
+    """Resources for a green context: a CUdevResourceDesc."""
 
     missing = "INVALID_VALUE"
 
