@@ -129,7 +129,7 @@ _ATTRIBUTES: dict[int, tuple[str, Callable[[Allocation], int]]] = {
     11: ("<Q", lambda a: a.address),  # RANGE_START_ADDR
     12: ("<Q", lambda a: a.size),  # RANGE_SIZE
     13: ("<I", lambda a: 1),  # MAPPED
-    14: ("<Q", lambda a: 0),  # ALLOWED_HANDLE_TYPES
+    14: ("<Q", lambda a: int(a.release is not None)),  # ALLOWED_HANDLE_TYPES: file descriptors
     15: ("<I", lambda a: 0),  # IS_GPU_DIRECT_RDMA_CAPABLE
     16: ("<I", lambda a: 3),  # ACCESS_FLAGS: read and write
     17: ("<Q", lambda a: 0),  # MEMPOOL_HANDLE

@@ -14,7 +14,9 @@ from pyptx.cuda_device.server.errors import DriverError
 
 __all__ = ["ClosedError", "Connection", "Request"]
 
-REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE, MAP_FILE = range(12)
+REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE, MAP_FILE, OPEN_FILE = (
+    range(13)
+)
 ACKNOWLEDGE = 0xFFFFFFFF
 _REQUEST = struct.Struct("<IIQQ4Q")
 _REPLY = struct.Struct("<IiQ")
@@ -136,6 +138,17 @@ class Connection:
         """
         if self._act(thread, MAP_FILE, struct.pack("<5Q", address, size, offset, process, file)):
             raise DriverError("INVALID_VALUE", f"the program cannot open the memory of process {process}")
+
+    def open_file(self, thread: int, process: int, file: int) -> int:
+        """Have the client open a file of another process; return its descriptor there.
+
+        Raises:
+            DriverError: the client cannot open it.
+        """
+        found = self._act(thread, OPEN_FILE, struct.pack("<2Q", process, file))
+        if not found:
+            raise DriverError("OPERATING_SYSTEM", f"the program cannot open the memory of process {process}")
+        return int.from_bytes(found, "little")
 
     def protect(self, thread: int, address: int, size: int, access: int) -> None:
         """Have the client let its host code access pages of the device: 0 not at all, 1 to read, 3 to read and write."""

@@ -49,6 +49,7 @@ class Allocation:
         flags: of cuMemHostAlloc or cuMemAllocManaged.
         segment: the memory as the simulator takes it.
         sites: return addresses of the call that made it, under `pyptx exec --check`.
+        release: unmaps memory of a file of its own; None for the device's.
         advice: of managed memory: start, end, what was advised, and the location or None, in order.
     """
 
@@ -60,6 +61,7 @@ class Allocation:
     segment: Segment = field(repr=False)
     flags: int = 0
     sites: tuple[int, ...] = ()
+    release: Callable[[], None] | None = field(default=None, repr=False)
     advice: list[tuple[int, int, str, tuple[int, int] | None]] = field(default_factory=list, repr=False)
 
     @property
@@ -158,6 +160,10 @@ class DeviceMemory:
             self.let_host_access(address, found.size, NONE)
         self.used -= found.size if found.kind != "host" else 0
         self.version += 1
+        self.freed = [*self.freed[-255:], (address, found.end, found.name)]
+        if found.release is not None:
+            found.release()
+            return found
         start = -(-(address - BASE) // PAGE) * PAGE
         stop = (found.end - BASE) // PAGE * PAGE
         if stop > start:
@@ -168,7 +174,6 @@ class DeviceMemory:
         else:
             head[: start - (address - BASE)] = 0
             head[tail:] = 0
-        self.freed = [*self.freed[-255:], (address, found.end, found.name)]
         return found
 
     # memory of graphs
@@ -330,6 +335,18 @@ class DeviceMemory:
         found = _libc.mmap(self.host_address(address), size, _READ_WRITE, _SHARED_FIXED, file, offset)
         if found != self.host_address(address):
             raise DriverError("OUT_OF_MEMORY", f"cannot map {size:,} bytes at 0x{address:x}")
+
+    def add_part(self, address: int, size: int, context: int, release: Callable[[], None]) -> None:
+        """Add an allocation in mapped memory of another file, which `release` unmaps when it is freed."""
+        self._count += 1
+        label = f"device memory #{self._count}"
+        segment = Segment(address, Buffer(self.view(address, size), label))
+        bisect.insort(self._starts, address)
+        self._allocations[address] = Allocation(
+            address, size, "device", context, label, segment, sites=self.sites(), release=release
+        )
+        self.used += size
+        self.version += 1
 
     def add_mapping(self, address: int, size: int, context: int, name: str = "") -> None:
         """Make a mapping accessible."""

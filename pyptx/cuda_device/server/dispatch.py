@@ -40,6 +40,7 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     occupancy_queries,
     pools,
     progress,
+    shared_pools,
     sharing,
     stream_attributes,
     streams,

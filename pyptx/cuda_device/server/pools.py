@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from dataclasses import dataclass, field
 
+from pyptx.cuda_device.server.device_memory import PAGE
 from pyptx.cuda_device.server.devices import check_device
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.graph_memory import allocation_of, release_of
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.shared_files import add_part, create_file, require_descriptor
 from pyptx.cuda_device.server.streams import stream_of, submit
 
-__all__: list[str] = []
+__all__ = ["POOL_NAME", "Pool"]
+
+POOL_NAME = "pyptx-pool"  # of files with the allocations of shared pools
 
 _THRESHOLD, _RESERVED, _RESERVED_HIGH, _USED, _USED_HIGH = 4, 5, 6, 7, 8  # CUmemPool_attribute
 _SWITCHES, _WIDE = (1, 2, 3), (_THRESHOLD, _RESERVED, _RESERVED_HIGH, _USED, _USED_HIGH)
@@ -29,6 +34,10 @@ class Pool:
         sizes: bytes of each allocation, by address.
         high: the most bytes that were in use.
         held: bytes that are in use, or were and are kept for later allocations.
+        file: descriptor of the file with the allocations of a shared pool; None for the memory of the device.
+        parts: place in the file and bytes of each of its allocations, by address.
+        end: of the file.
+        is_imported: True for a pool of another process.
         settings: values of cuMemPoolSetAttribute.
     """
 
@@ -37,6 +46,10 @@ class Pool:
     sizes: dict[int, int] = field(default_factory=dict)
     high: int = 0
     held: int = 0
+    file: int | None = None
+    parts: dict[int, tuple[int, int]] = field(default_factory=dict)
+    end: int = 0
+    is_imported: bool = False
     missing = "INVALID_VALUE"
     settings: dict[int, int] = field(default_factory=lambda: {1: 1, 2: 1, 3: 1, _THRESHOLD: 0})
 
@@ -79,14 +92,30 @@ def _allocate(session: Session, pool: Pool, size: int, stream: int) -> int:
         operation = allocation_of(session, size)
         submit(session, stream, operation)
         return operation.allocation.address
-    address = session.memory.allocate(size, session.context).address
+    if pool.is_imported:
+        raise DriverError("INVALID_VALUE", "cuMemAllocFromPoolAsync: an imported pool makes no allocations")
+    if pool.file is not None:
+        address = _allocate_part(session, pool, pool.file, size)
+    else:
+        address = session.memory.allocate(size, session.context).address
     for gone in [a for a in pool.sizes if session.memory.find(a) is None]:
         del pool.sizes[gone]
+        pool.parts.pop(gone, None)
     pool.sizes[address] = size
     if session.order is not None:
         session.order.memory(found, f"allocation of {size:,} bytes (cuMemAllocAsync)", address, size)
     pool.high = max(pool.high, pool.used)
     pool.held = max(pool.held, pool.used)
+    return address
+
+
+def _allocate_part(session: Session, pool: Pool, file: int, size: int) -> int:
+    """Allocate memory in the file of a shared pool."""
+    offset = pool.end
+    pool.end += -(-size // PAGE) * PAGE
+    os.ftruncate(file, pool.end)
+    address = add_part(session, file, offset, size, is_owner=True)
+    pool.parts[address] = offset, size
     return address
 
 
@@ -116,21 +145,20 @@ def free(session: Session, address: int, stream: int) -> None:
 @handles("cuMemPoolCreate")
 def create(session: Session, properties: bytes) -> int:
     kind, handle_types, location, _ = struct.unpack_from("<4i", properties)
-    if handle_types:
-        raise DriverError(
-            "NOT_SUPPORTED", "cuMemPoolCreate: pools are not exported to other processes; memory of cuMemAlloc is"
-        )
+    require_descriptor("cuMemPoolCreate", handle_types)
     if kind != _PINNED or location != _DEVICE:
         raise DriverError("NOT_SUPPORTED", "cuMemPoolCreate: only pools of pinned memory of the device are simulated")
     handle = session.new_handle()
-    return session.add(Pool(handle), handle)
+    return session.add(Pool(handle, file=create_file(POOL_NAME, 0) if handle_types else None), handle)
 
 
 @handles("cuMemPoolDestroy")
 def destroy(session: Session, handle: int) -> None:
     if session.get(handle, Pool).is_default:
         raise DriverError("INVALID_VALUE", "the default pool of a device cannot be destroyed")
-    session.remove(handle, Pool)
+    file = session.remove(handle, Pool).file
+    if file is not None:
+        os.close(file)
     session.current_pool = 0 if session.current_pool == handle else session.current_pool
 
 
@@ -146,10 +174,17 @@ def device_pool(session: Session, device: int) -> int:
     return _current(session).handle
 
 
+def _usable(session: Session, handle: int) -> Pool:
+    pool = session.get(handle, Pool)
+    if pool.is_imported:
+        raise DriverError("INVALID_VALUE", "an imported pool makes no allocations, so that it cannot be a device's")
+    return pool
+
+
 @handles("cuDeviceSetMemPool")
 def set_device_pool(session: Session, device: int, pool: int) -> None:
     check_device(device)
-    session.current_pool = session.get(pool, Pool).handle
+    session.current_pool = _usable(session, pool).handle
 
 
 def _check_location(session: Session, location: int, kind: int) -> None:
@@ -174,7 +209,7 @@ def pool_of_location(session: Session, location: int, kind: int) -> int:
 @handles("cuMemSetMemPool")
 def set_pool_of_location(session: Session, location: int, kind: int, pool: int) -> None:
     _check_location(session, location, kind)
-    session.current_pool = session.get(pool, Pool).handle
+    session.current_pool = _usable(session, pool).handle
 
 
 @handles("cuMemPoolTrimTo")

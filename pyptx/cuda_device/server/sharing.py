@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 
 from pyptx.cuda_device.server.device_memory import FILE_NAME, PAGE
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.events import INTERPROCESS, NO_TIMING, Event
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.shared_files import map_pages, open_file, unmap_pages
 
 __all__: list[str] = []
 
@@ -73,34 +73,13 @@ def open_memory(session: Session, data: bytes, flags: int) -> int:
             return known.address
     first, memory = offset // PAGE * PAGE, session.memory
     pages = -(-(offset + size) // PAGE) * PAGE - first
-    file = _opened(process, number)
-    try:
-        start = memory.reserve(pages, PAGE)
-        memory.map_file(start, pages, file, first)
-    finally:
-        os.close(file)
-    session.connection.map_file(session.thread, start, pages, first, process, number)
+    os.close(open_file(process, number, FILE_NAME, f"cuIpcOpenMemHandle: the memory of process {process}"))
+    start = memory.reserve(pages, PAGE)
+    map_pages(session, start, pages, first, process, number)
     address = start + offset - first
     memory.add_mapping(address, size, session.context, "memory of another process")
     session.add(Imported(data, start, pages, address))
     return address
-
-
-def _opened(process: int, number: int) -> int:
-    """Return a descriptor of the memory of another device.
-
-    Raises:
-        DriverError: its process has ended.
-    """
-    path, what = Path(f"/proc/{process}/fd/{number}"), f"cuIpcOpenMemHandle: the memory of process {process}"
-    try:
-        is_memory = os.readlink(path).startswith(f"/memfd:{FILE_NAME}")
-        file = os.open(path, os.O_RDWR | os.O_CLOEXEC) if is_memory else -1
-    except OSError as error:
-        raise DriverError("INVALID_VALUE", f"{what} cannot be opened: {error}") from error
-    if file < 0:
-        raise DriverError("INVALID_VALUE", f"{what} is gone: another process has its number")
-    return file
 
 
 @handles("cuIpcCloseMemHandle")
@@ -110,8 +89,7 @@ def close_memory(session: Session, address: int) -> None:
             found.opened -= 1
             if not found.opened:
                 session.memory.remove_mapping(address)
-                session.memory.remap(found.start, found.size, found.start)
-                session.connection.remap(session.thread, found.start, found.size, found.start - session.memory.base)
+                unmap_pages(session, found.start, found.size)
                 session.memory.unreserve(found.start)
                 session.discard(handle)
             return

@@ -1,11 +1,12 @@
 """Virtual memory management: reserved addresses, physical memory, and mappings of one in the other.
 
-Physical memory is a range of the shared memory that no address of a program refers to; a mapping maps its pages at the
-reserved addresses, in the server and in the client.
+Physical memory is a range of the shared memory that no address of a program refers to, or a file of its own if other processes
+may import it; a mapping maps its pages at the reserved addresses, in the server and in the client.
 """
 
 from __future__ import annotations
 
+import os
 import struct
 from dataclasses import dataclass, field
 
@@ -13,11 +14,21 @@ from pyptx.cuda_device.server.device_memory import LARGE
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
 from pyptx.cuda_device.server.session import Session
+from pyptx.cuda_device.server.shared_files import (
+    DESCRIPTOR,
+    create_file,
+    export,
+    imported,
+    map_pages,
+    require_descriptor,
+    unmap_pages,
+)
 
 __all__: list[str] = []
 
 _DEVICE, _PINNED, _READ_WRITE = 1, 1, 3  # CUmemLocationType, CUmemAllocationType, CUmemAccess_flags
 _ACCESS = struct.Struct("<3i")
+_NAME = "pyptx-memory"  # of files
 
 
 @dataclass(eq=False)
@@ -25,7 +36,9 @@ class Physical:
     """Physical memory.
 
     Attributes:
-        place: its address in the shared memory, which programs do not see.
+        place: its address in the shared memory, which programs do not see; 0 in a file.
+        file: descriptor of its file; None in the shared memory.
+        is_imported: True for memory of another process.
         references: of handles.
         mappings: size of each mapping by its address.
     """
@@ -36,6 +49,8 @@ class Physical:
     handle: int = 0
     references: int = 1
     mappings: dict[int, int] = field(default_factory=dict)
+    file: int | None = None
+    is_imported: bool = False
 
 
 def _aligned(what: str, *sizes: int) -> None:
@@ -63,11 +78,7 @@ def unreserve(session: Session, address: int, size: int) -> None:
 @handles("cuMemCreate")
 def create(session: Session, size: int, properties: bytes, flags: int) -> int:
     kind, shared, location, device = struct.unpack_from("<4i", properties)
-    if shared:
-        raise DriverError(
-            "NOT_SUPPORTED",
-            "cuMemCreate: memory of cuMemCreate is not exported to other processes; that of cuMemAlloc is",
-        )
+    require_descriptor("cuMemCreate", shared)
     if kind != _PINNED or location != _DEVICE or device:
         raise DriverError("NOT_SUPPORTED", "cuMemCreate: only pinned memory of the device is simulated")
     _aligned("cuMemCreate", size)
@@ -75,7 +86,10 @@ def create(session: Session, size: int, properties: bytes, flags: int) -> int:
     if memory.used + size > memory.total:
         raise DriverError("OUT_OF_MEMORY", f"cuMemCreate: {size:,} bytes; {memory.total - memory.used:,} are free")
     memory.used += size
-    physical = Physical(memory.reserve(size, LARGE), size, properties)
+    if shared:
+        physical = Physical(0, size, properties, file=create_file(_NAME, size))
+    else:
+        physical = Physical(memory.reserve(size, LARGE), size, properties)
     physical.handle = session.add(physical)
     return physical.handle
 
@@ -91,9 +105,12 @@ def _collect(session: Session, physical: Physical) -> None:
     """Free physical memory that has neither handles nor mappings."""
     if physical.references <= 0 and not physical.mappings:
         session.discard(physical.handle)
-        session.memory.discard(physical.place, physical.size)
-        session.memory.unreserve(physical.place)
-        session.memory.used -= physical.size
+        if physical.file is not None:
+            os.close(physical.file)
+        else:
+            session.memory.discard(physical.place, physical.size)
+            session.memory.unreserve(physical.place)
+        session.memory.used -= 0 if physical.is_imported else physical.size
 
 
 @handles("cuMemMap")
@@ -106,9 +123,12 @@ def map_memory(session: Session, address: int, size: int, offset: int, handle: i
         raise DriverError(
             "INVALID_VALUE", f"cuMemMap: 0x{address:x} is not reserved: {session.memory.describe(address)}"
         )
-    session.memory.remap(address, size, physical.place + offset)
-    source = physical.place + offset - session.memory.base
-    session.connection.remap(session.thread, address, size, source)
+    if physical.file is not None:
+        map_pages(session, address, size, offset, os.getpid(), physical.file)
+    else:
+        session.memory.remap(address, size, physical.place + offset)
+        source = physical.place + offset - session.memory.base
+        session.connection.remap(session.thread, address, size, source)
     physical.mappings[address] = size
 
 
@@ -124,8 +144,7 @@ def unmap(session: Session, address: int, size: int) -> None:
         raise DriverError("INVALID_VALUE", f"cuMemUnmap: {size:,} bytes at 0x{address:x} are not mapped as a whole")
     for physical, start, n in found:
         session.memory.remove_mapping(start)
-        session.memory.remap(start, n, start)
-        session.connection.remap(session.thread, start, n, start - session.memory.base)
+        unmap_pages(session, start, n)
         del physical.mappings[start]
         _collect(session, physical)
 
@@ -166,3 +185,29 @@ def retain(session: Session, address: int) -> int:
             physical.references += 1
             return physical.handle
     raise DriverError("INVALID_VALUE", f"cuMemRetainAllocationHandle: nothing is mapped at 0x{address:x}")
+
+
+# memory of several processes
+
+
+@handles("cuMemExportToShareableHandle")
+def export_memory(session: Session, place: int, handle: int, kind: int, flags: int) -> None:
+    require_descriptor("cuMemExportToShareableHandle", kind, flags)
+    physical = session.get(handle, Physical)
+    if physical.file is None:
+        raise DriverError(
+            "INVALID_VALUE",
+            "cuMemExportToShareableHandle: the memory was not made for it\n"
+            "hint: cuMemCreate it with requestedHandleTypes of POSIX_FILE_DESCRIPTOR",
+        )
+    export(session, physical.file, place)
+
+
+@handles("cuMemImportFromShareableHandle")
+def import_memory(session: Session, descriptor: int, kind: int) -> int:
+    require_descriptor("cuMemImportFromShareableHandle", kind)
+    file = imported(session, "cuMemImportFromShareableHandle", descriptor, _NAME)
+    properties = struct.pack("<4i16x", _PINNED, DESCRIPTOR, _DEVICE, 0)
+    physical = Physical(0, os.fstat(file).st_size, properties, file=file, is_imported=True)
+    physical.handle = session.add(physical)
+    return physical.handle

@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 
-enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE, MAP_OTHER };      // server/connection.py
+enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE, MAP_OTHER, OPEN_OTHER };      // server/connection.py
 #define ACKNOWLEDGE 0xFFFFFFFFu
 #define VARIABLE "PYPTX_DEVICE_SOCKET"
 
@@ -285,6 +285,13 @@ static int call(void) {
             grow(&answer, 1);
             answer.size = (size_t)!map_file();
             break;
+        case OPEN_OTHER: {
+            int file = open_other();
+            grow(&answer, sizeof file);
+            memcpy(answer.data, &file, sizeof file);
+            answer.size = file < 0 ? 0 : sizeof file;
+            break;
+        }
         default: call_host((int)reply.kind);
         }
         if (acknowledge(answer.data, answer.size)) return lost();

@@ -64,6 +64,14 @@ static void remap(void) {
     if (mmap(own(address), size, PROT_READ | PROT_WRITE, flags, memory_file, (off_t)offset) == MAP_FAILED) fail("a mapping");
 }
 
+// A descriptor of a file of another process, for the program; negative if it cannot be opened.
+static int open_other(void) {
+    uint64_t process = get_word(), number = get_word();
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%llu/fd/%llu", (unsigned long long)process, (unsigned long long)number);
+    return open(path, O_RDWR);
+}
+
 // Map a part of the memory of another device, which is a file of another process; 0 if it cannot be opened.
 static int map_file(void) {
     uint64_t address = get_word(), size = get_word(), offset = get_word(), process = get_word(), number = get_word();
