@@ -14,13 +14,13 @@ import pytest
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.analysis.gpus import GPUS, gpu
 from pyptx.analysis.model import constants
-from pyptx.analysis.model.dram_traffic import Traffic, reread_bytes, wave_bytes
+from pyptx.analysis.model.dram_traffic import Traffic, reread_bytes
 from pyptx.analysis.model.estimate import estimate, predict
 from pyptx.analysis.model.memory_system import MemorySystem
 from pyptx.analysis.model.pipes import matrix_product
 from pyptx.analysis.work.call import bind_call
 from pyptx.analysis.work.count import work_of
-from pyptx.analysis.work.sampling import Footprint
+from pyptx.analysis.work.footprint import NOTHING, Footprint, Touched
 from pyptx.cli.kernels import load_kernel
 from pyptx.types import f32, u32
 
@@ -151,9 +151,9 @@ def test_small_launches_are_bound_by_the_launch():
     assert found.bound == "launch" and found.seconds < 10e-6
 
 
-def test_there_are_at_most_eleven_constants_and_each_has_a_source():
+def test_there_are_at_most_thirteen_constants_and_each_has_a_source():
     names = {field.name for field in fields(constants.Constants)}
-    assert len(names) <= 11
+    assert len(names) <= 13
     assert names == set(constants.SOURCES)
 
 
@@ -193,16 +193,18 @@ def test_matrix_products_say_their_size(opcode, kind, operations):
 
 def test_a_wave_reads_once_what_its_clusters_share():
     """Tiles of a matrix product: a row of A for all of x, a column of B for all of y."""
-    of_a, of_b = Footprint("a", False, 1000, 1000, (0, 1000, 0)), Footprint("b", False, 500, 500, (500, 0, 0))
+    a, b = Touched(1000, 1000, 1000), Touched(500, 500, 500)
+    of_a, of_b = Footprint("a", False, a, (NOTHING, a, NOTHING)), Footprint("b", False, b, (b, NOTHING, NOTHING))
     extent = (16, 32, 1)
-    assert wave_bytes(of_a, extent, 1) == 1000 and wave_bytes(of_b, extent, 1) == 500
-    assert wave_bytes(of_a, extent, 16) == 1000 and wave_bytes(of_b, extent, 16) == 16 * 500
-    assert wave_bytes(of_a, extent, 32) == 2000 and wave_bytes(of_b, extent, 32) == 16 * 500
-    assert wave_bytes(of_a, extent, 512) == 32_000
+    assert of_a.wave(extent, 1)[0] == 1000 and of_b.wave(extent, 1)[0] == 500
+    assert of_a.wave(extent, 16)[0] == 1000 and of_b.wave(extent, 16)[0] == 16 * 500
+    assert of_a.wave(extent, 32)[0] == 2000 and of_b.wave(extent, 32)[0] == 16 * 500
+    assert of_a.wave(extent, 512)[0] == 32_000
 
 
 def test_what_is_read_in_two_passes_comes_from_dram_twice_when_too_much_is_read_between():
-    rows = Footprint("x", False, 1000, 1000, (1000, 0, 0)), Footprint("weight", False, 1000, 1000, (0, 0, 0))
+    own, none = Touched(1000, 1000, 1000), (NOTHING,) * 3
+    rows = Footprint("x", False, own, (own, NOTHING, NOTHING)), Footprint("weight", False, own, none)
     extent, touched = (64, 1, 1), {"x": 64_000, "weight": 1000}
     assert reread_bytes(rows, extent, 2000, touched) == 0
     assert reread_bytes(rows, extent, 3000, touched) == 1000, "the second pass over x"

@@ -9,7 +9,7 @@ clocks, so the model's are those of the GPU table. Rungs whose structure the sou
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -244,33 +244,24 @@ def lattices() -> Iterator[Ladder]:
 
 
 def pieces() -> Iterator[Ladder]:
-    iterations = 512  # of the 8192 measured
-    count = 528 * 256 * iterations  # pieces of 16 bytes
+    measured = 8192  # iterations
 
-    def reads() -> Sequence[Any]:
-        return [np.zeros(4 * count, np.float32), np.zeros(1, np.float32), iterations]
+    def rungs(kind: str, times: Mapping[int, float]) -> Iterator[Rung]:
+        for size, ms in times.items():
+            iterations = 128 if size < 64 else 512  # small pieces are alone in 64 bytes
+            count = 528 * 256 * iterations * max(1, 64 // size)  # vectors of 16 bytes
 
-    def writes() -> Sequence[Any]:
-        return [np.zeros(4 * count, np.float32), iterations]
+            def args(count: int = count, iterations: int = iterations) -> Sequence[Any]:
+                target = [np.zeros(1, np.float32)] if kind == "read" else []
+                return [np.zeros(4 * count, np.float32), *target, iterations]
 
-    for kind, args, held, times in (
-        ("read", reads, False, {512: 6.122, 256: 6.211, 128: 6.614, 32: 12.084}),
-        ("write", writes, True, {512: 5.581, 256: 5.637, 128: 5.959, 32: 17.595}),
-    ):
-        rungs = (
-            Rung(
-                f"{size} B",
-                "H100 SXM",
-                ms / 1e3 * iterations / 8192,
-                "memory.ptx",
-                f"{kind}_{size}",
-                (528,),
-                (256,),
-                args,
-            )
-            for size, ms in times.items()
-        )
-        yield Ladder(f"{kind}s in pieces, H100 SXM", PIECES, held, tuple(rungs))
+            seconds, entry = ms / 1e3 * iterations / measured, f"{kind}_{size}"
+            yield Rung(f"{size} B", "H100 SXM", seconds, "memory.ptx", entry, (528,), (256,), args)
+
+    reads = {512: 6.122, 256: 6.211, 128: 6.614, 32: 12.084, 16: 32.184}
+    writes = {512: 5.581, 256: 5.637, 128: 5.959, 32: 17.595}
+    yield Ladder("reads in pieces, H100 SXM", PIECES, False, tuple(rungs("read", reads)))
+    yield Ladder("writes in pieces, H100 SXM", PIECES, True, tuple(rungs("write", writes)))
 
 
 def histograms() -> Iterator[Ladder]:

@@ -1,4 +1,4 @@
-"""Constants of the performance model beyond the GPU table: at most eleven numbers for each GPU generation.
+"""Constants of the performance model beyond the GPU table: at most thirteen numbers for each GPU generation.
 
 Sources: P from ptxas' schedules; M published measurements (RRZE-HPC gpu-benches; the bandwidth and matrix product runs
 named in the GPU table); A assumed until measured. `set_calibrated` replaces them for a GPU.
@@ -28,6 +28,10 @@ SOURCES = {
     "A40 (none); of B200 as of H100",
     "start_cycles": "M: gpu-benches gpu-stream on A100 and A40 with one warp per sub-core: 965 cycles from one CTA to the "
     "next, less the latency of its load",
+    "isolated_seconds": "M: CUB transform of 2**16 elements on B200, 6.355 us between events and 2.015 us in a series; A for "
+    "A100, H100 and H200; softmax on RTX 3090 shows at most 1 us beyond the interval of a series",
+    "dram_unit_bytes": "M: H100 reads 32 of every 64 bytes at half the rate, both halves of a 64-byte unit at the full one "
+    "(Dao-AILab/quack, global_memory_coalescing_notes); A for B200; 32, an L2 sector, elsewhere",
 }
 
 
@@ -47,6 +51,8 @@ class Constants:
         turnaround: fraction of the DRAM rate that is lost when reads and writes alternate equally.
         write_wait_cycles: wait of a read for DRAM that is busy with writes; in proportion to the time that writes take.
         start_cycles: from the end of one CTA to the first instruction of the next.
+        isolated_seconds: additional time between two events around a single launch.
+        dram_unit_bytes: bytes that L2 exchanges with DRAM at least.
     """
 
     shared_cycles: float = 26
@@ -60,15 +66,17 @@ class Constants:
     turnaround: float = 0.04
     write_wait_cycles: float = 0
     start_cycles: float = 220
+    isolated_seconds: float = 0.0
+    dram_unit_bytes: int = 32
 
 
 _GENERATIONS = {
     75: Constants(port_bytes=32),
-    80: Constants(turnaround=0.1, write_wait_cycles=650),
+    80: Constants(turnaround=0.1, write_wait_cycles=650, isolated_seconds=4.3e-6),
     86: Constants(dram_share=0.97),
     89: Constants(dram_share=0.92),
-    90: Constants(turnaround=0.03, write_wait_cycles=1800),
-    100: Constants(turnaround=0.1, port_bytes=71, write_wait_cycles=1800),
+    90: Constants(turnaround=0.03, write_wait_cycles=1800, isolated_seconds=4.3e-6, dram_unit_bytes=64),
+    100: Constants(turnaround=0.1, port_bytes=71, write_wait_cycles=1800, isolated_seconds=4.3e-6, dram_unit_bytes=64),
     120: Constants(dram_share=0.92),
 }
 _calibrated: dict[str, Constants] = {}

@@ -108,9 +108,17 @@ class LaunchModel:
         )
         self.demand = demand_of(self.builder, self.slices, self.paths)
         read, written = (self.average * sample.clusters * size for size in (self.demand.read, self.demand.written))
-        traffic = estimate_traffic(work, on, fits.blocks * self.sms, read)
+        traffic = estimate_traffic(work, on, fits.blocks * self.sms, read, self.constants.dram_unit_bytes)
+        active = min(self.sms, work.ctas)
         self.memory = MemorySystem(
-            on, self.constants, min(self.sms, work.ctas), read, written, traffic, atomics_per_line(sample)
+            on,
+            self.constants,
+            active,
+            read,
+            written,
+            traffic,
+            atomics_per_line(sample),
+            self.per_sm * active / work.ctas,
         )
         self.operations: list[list[Operation]] = []
         known: dict[tuple, list[Operation]] = {}
@@ -168,6 +176,7 @@ class LaunchModel:
             clock_hz=clock,
             watts=board_watts(self.gpu, activity, clock),
             burst_seconds=self._burst_seconds(busy, total, clock, float(seconds)),
+            isolated_seconds=float(seconds) + self.constants.isolated_seconds,
             extrapolated=1 - run.replayed / run.cycles if run.cycles else 0.0,
         )
         if not attribute_lines:

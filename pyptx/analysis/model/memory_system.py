@@ -33,6 +33,8 @@ class MemorySystem:
         read, written: bytes that all clusters request from L2.
         traffic: bytes between L2 and DRAM.
         atomics: lanes of atomic operations that each line of L2 executes one after the other, at least.
+        part: bytes that the busiest SM requests over those of an average one; with as many more requests under way it gets
+            as much more of L2 and DRAM.
     """
 
     gpu: Gpu
@@ -42,6 +44,7 @@ class MemorySystem:
     written: float
     traffic: Traffic
     atomics: float = 0.0
+    part: float = 1.0
 
     @property
     def dram_rate(self) -> float:
@@ -72,7 +75,7 @@ class MemorySystem:
         return ATOMIC_CYCLES * self.atomics / clock
 
     def seen_by_sm(self, clock: float, wait: float = 0.0) -> Memory:
-        """Return the memory as one SM sees it while all others are active; L2 scales with the clock, DRAM does not.
+        """Return the memory as the busiest SM sees it; L2 scales with the clock, DRAM does not.
 
         Args:
             clock: in Hz.
@@ -85,8 +88,8 @@ class MemorySystem:
         l2 = (near + on.latency_cycles.get("l2_far", near)) / 2
         dram = on.latency_cycles.get("dram", 600) + wait
         return Memory(
-            min(self.constants.port_bytes, on.l2_bytes_per_clock / self.active),
-            self.dram_rate / clock / self.active,
+            min(self.constants.port_bytes, self.part * on.l2_bytes_per_clock / self.active),
+            self.part * self.dram_rate / clock / self.active,
             from_dram,
             to_dram,
             l2 + from_dram * (dram - l2),
@@ -126,7 +129,7 @@ def l1_miss_rate(
     """
     reads = {k for k, item in enumerate(work) if item.space in ("global", "generic") and not item.writes}
     requested = sum(32 * sample.cluster.global_sectors[k] for k in reads)
-    unique = sum(footprint.sectors for footprint in sample.footprints if not footprint.writes)
+    unique = sum(footprint.own.sectors for footprint in sample.footprints if not footprint.writes)
     copied = sum(sample.cluster.tma_bytes[k] for k, item in enumerate(work) if not item.writes)
     if not requested or copied:
         return 1.0

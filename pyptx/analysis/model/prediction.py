@@ -35,6 +35,8 @@ class Prediction:
         clock_hz: clock at which the board meets its power limit, or the boost clock.
         watts: power of the board at that clock.
         burst_seconds: duration at the boost clock: of a few launches, before power limits the clock.
+        isolated_seconds: duration of a single launch between two events, as `do_bench` and nvbench measure it after they
+            have overwritten L2: `seconds` and the latency of a launch that follows other work.
         extrapolated: fraction of the cycles that stand for skipped iterations of loops and for skipped CTAs, 0..1.
         attribution: the time by machine instruction, PTX line and Python line; None from `predict` without
             `attribute_lines`, and when the launch cannot run.
@@ -55,6 +57,7 @@ class Prediction:
     clock_hz: float = 0.0
     watts: float = 0.0
     burst_seconds: float = 0.0
+    isolated_seconds: float = 0.0
     extrapolated: float = 0.0
     attribution: Attribution | None = field(default=None, repr=False, compare=False)
     kind: str = field(default="modeled", init=False)
@@ -105,6 +108,7 @@ class Prediction:
             "clock_hz": self.clock_hz,
             "watts": self.watts,
             "burst_seconds": self.burst_seconds,
+            "isolated_seconds": self.isolated_seconds,
             "extrapolated": self.extrapolated,
             "occupancy": {
                 "blocks": self.occupancy.blocks,

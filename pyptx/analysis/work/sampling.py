@@ -8,7 +8,7 @@ be independent; clusters in the middle of the grid verify that.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
@@ -17,19 +17,19 @@ from math import prod
 import numpy as np
 
 from pyptx.analysis.work.call import Call
+from pyptx.analysis.work.footprint import NOTHING, Footprint, Touched, partial_bytes, touched
 from pyptx.errors import SimulationError
 from pyptx.grid_batch import waits_for_memory
 from pyptx.runtime import LaunchPlan
 from pyptx.sim import ClusterProfile, ClusterProfiler, Program
 from pyptx.sim.actions import Atomic, TryCancel
 
-__all__ = ["Footprint", "Sample", "InstructionTotals", "sample_launch"]
+__all__ = ["Sample", "InstructionTotals", "sample_launch"]
 
 MAX_WHOLE_GRID = 1_000_000  # warp instructions up to which the whole grid is simulated: tens of milliseconds
 EXPENSIVE_BYTES = 1 << 24  # bytes copied by one cluster beyond which fewer positions are sampled
 _NAMES = ("executed", "lanes", "global_requests", "global_sectors", "shared_conflicts", "tma_bytes", "tensor_flops")
 Position = tuple[int, ...]  # of a cluster in the grid: x, y, z
-_BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,26 +55,6 @@ class InstructionTotals:
     def stack(self) -> np.ndarray:
         """The counts as rows of one array."""
         return np.stack([getattr(self, name) for name in _NAMES])
-
-
-@dataclass(frozen=True, eq=False)
-class Footprint:
-    """Bytes of one buffer that one cluster touches.
-
-    Attributes:
-        buffer: name of the buffer.
-        writes: the bytes are written.
-        bytes: touched bytes.
-        sectors: bytes of the 32-byte sectors that contain them.
-        new_bytes: for each axis of the grid, bytes the neighbor along it touches that this cluster does not; 0 without
-            a neighbor.
-    """
-
-    buffer: str
-    writes: bool
-    bytes: int
-    sectors: int
-    new_bytes: Position
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,13 +147,14 @@ def _whole(call: Call, observer: ClusterProfiler) -> Sample:
     seen = observer.run(range(clusters))
     totals = InstructionTotals.of(seen)
     one = InstructionTotals(*(column / clusters for column in totals.stack))
-    read, written = (
-        {name: _ones(bits) for name, bits in found.items() if bits.any()} for found in (seen.read, seen.written)
-    )
+    sizes = [{name: touched(bits) for name, bits in found.items() if bits.any()} for found in (seen.read, seen.written)]
+    read, written = ({name: size.bytes for name, size in found.items()} for found in sizes)
     footprints = tuple(
-        Footprint(name, writes, size // clusters, _sectors(marks[name]) // clusters, (size // clusters,) * 3)
-        for writes, found, marks in ((False, read, seen.read), (True, written, seen.written))
+        Footprint(name, bool(writes), each, (each, each, each), partial // clusters)
+        for writes, found in enumerate(sizes)
         for name, size in found.items()
+        for each in (Touched(*(number // clusters for number in size)),)
+        for partial in (partial_bytes(seen.written[name], seen.read.get(name)) if writes else 0,)
     )
     how = (
         f"the whole grid was simulated: {clusters} cluster{'s' * (clusters > 1)}"
@@ -334,16 +315,18 @@ class _Probe:
         share = (position - below) / (above - below)
         return (1 - share) * self.stack(_on(axis, below)) + share * self.stack(_on(axis, above))
 
-    def _footprints(self):
+    def _footprints(self) -> Iterator[Footprint]:
         first = self.at((0, 0, 0))
         for writes in (False, True):
             for name, bits in _marks(first, writes).items():
-                size, new_bytes = _ones(bits), []
-                for axis in range(3):
-                    beside = None if self.extent[axis] == 1 else _marks(self.at(_on(axis, 1)), writes)[name]
-                    new_bytes.append(0 if beside is None else _ones(beside, bits))
-                if size or any(new_bytes):
-                    yield Footprint(name, writes, size, _sectors(bits), tuple(new_bytes))
+                x, y, z = (
+                    NOTHING if count == 1 else touched(_marks(self.at(_on(axis, 1)), writes)[name], bits)
+                    for axis, count in enumerate(self.extent)
+                )
+                own = touched(bits)
+                if own.bytes or x.bytes or y.bytes or z.bytes:
+                    partial = partial_bytes(bits, first.read.get(name)) if writes else 0
+                    yield Footprint(name, writes, own, (x, y, z), partial)
 
     def _unions(self, footprints: tuple[Footprint, ...], axes: list[dict[int, float]], writes: bool) -> dict[str, int]:
         """Return the bytes of each buffer that all clusters touch, extrapolated from sharing at the start of the grid."""
@@ -372,7 +355,7 @@ class _Probe:
         """Return the bytes of a buffer that the cluster at a position touches."""
         key = place, writes, buffer
         if key not in self.sizes:
-            self.sizes[key] = _ones(_marks(self.at(place), writes)[buffer])
+            self.sizes[key] = touched(_marks(self.at(place), writes)[buffer]).bytes
         return self.sizes[key]
 
 
@@ -382,18 +365,3 @@ def _on(axis: int, position: int) -> Position:
 
 def _marks(observed: ClusterProfile, writes: bool) -> Mapping[str, np.ndarray]:
     return observed.written if writes else observed.read
-
-
-def _sectors(bits: np.ndarray) -> int:
-    """Return the bytes of the touched 32-byte sectors."""
-    return 32 * int(np.count_nonzero(bits.view(np.uint32)))
-
-
-def _ones(bits: np.ndarray, without: np.ndarray | None = None) -> int:
-    """Return the number of bits set in one array and not in another."""
-    words = bits.view(np.uint64)
-    places = np.flatnonzero(words)
-    found = words[places]
-    if without is not None:
-        found &= ~without.view(np.uint64)[places]
-    return int(_BITS[found.view(np.uint8)].sum(dtype=np.int64))

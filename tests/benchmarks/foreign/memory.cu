@@ -86,15 +86,19 @@ extern "C" __global__ void lattice(const float *from, float *to, const unsigned 
     }
 }
 
-// 16 bytes per lane in each iteration: a warp reads (writes) PIECE bytes each of 512 / PIECE distant streams
+// 16 bytes per lane in each iteration: a warp reads (writes) PIECE bytes each of 512 / PIECE distant streams. A piece of
+// less than 64 bytes is alone in its 64 bytes
 template <int PIECE> __device__ size_t piece_at(int iterations) {
-    const int LANES = PIECE / 16;
+    const int LANES = PIECE / 16, APART = LANES < 4 ? 4 : LANES;
     int lane = threadIdx.x % 32, warps = gridDim.x * blockDim.x / 32, warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    size_t stream = (size_t)warps * iterations * LANES;
-    return lane / LANES * stream + (size_t)warp * LANES + lane % LANES;
+    size_t stream = (size_t)warps * iterations * APART;
+    return lane / LANES * stream + (size_t)warp * APART + lane % LANES;
+}
+template <int PIECE> __device__ size_t piece_step() {
+    return (size_t)gridDim.x * blockDim.x / 32 * (PIECE < 64 ? 4 : PIECE / 16);
 }
 template <int PIECE> __device__ void read_of(const float4 *from, float *to, int iterations) {
-    size_t at = piece_at<PIECE>(iterations), step = (size_t)gridDim.x * blockDim.x / 32 * (PIECE / 16);
+    size_t at = piece_at<PIECE>(iterations), step = piece_step<PIECE>();
     float sum = 0;
 #pragma unroll 4
     for (int i = 0; i < iterations; ++i) {
@@ -104,7 +108,7 @@ template <int PIECE> __device__ void read_of(const float4 *from, float *to, int 
     if (sum == 123.0f) *to = sum;
 }
 template <int PIECE> __device__ void write_of(float4 *to, int iterations) {
-    size_t at = piece_at<PIECE>(iterations), step = (size_t)gridDim.x * blockDim.x / 32 * (PIECE / 16);
+    size_t at = piece_at<PIECE>(iterations), step = piece_step<PIECE>();
 #pragma unroll 4
     for (int i = 0; i < iterations; ++i) to[at + i * step] = make_float4(1, 2, 3, 4);
 }
@@ -115,6 +119,7 @@ PIECES(512)
 PIECES(256)
 PIECES(128)
 PIECES(32)
+extern "C" __global__ void read_16(const float4 *from, float *to, int n) { read_of<16>(from, to, n); }
 
 // histograms of bytes, 256 bins
 extern "C" __global__ void histogram_global(const unsigned char *from, unsigned *bins, unsigned count) {
