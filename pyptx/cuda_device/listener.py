@@ -138,7 +138,13 @@ def _serve_client(stream: socket.socket, gpu: Gpu, options: Options) -> None:
     if received != identity().encode():
         stream.sendall(_WELCOME.pack(0, 0, 0))
         return
-    memory = DeviceMemory(gpu.dram_bytes)
+    try:
+        memory = DeviceMemory(gpu.dram_bytes)
+    except OSError as error:
+        what = f"{4 * gpu.dram_bytes >> 30:,} GiB of addresses for the memory of the device"
+        hint = "raise the limit of addresses (ulimit -v), or choose a GPU with less memory (--arch)"
+        print(f"pyptx: cannot map {what}: {error.strerror}\nhint: {hint}", file=sys.stderr, flush=True)
+        return
     files = array.array("i", [memory.file])
     welcome = _WELCOME.pack(BASE, memory.size, _IS_LATE * (options.schedule == "late"))
     stream.sendmsg([welcome], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])

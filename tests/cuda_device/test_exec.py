@@ -68,7 +68,16 @@ def test_a_device_without_the_core_of_the_simulator_is_refused_at_the_start(monk
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "program", ["graphs.py", "arrays.py", "descriptors.py", "forked.py", "green_contexts.py", "virtual_memory.py"]
+    "program",
+    [
+        "graphs.py",
+        "arrays.py",
+        "descriptors.py",
+        "forked.py",
+        "green_contexts.py",
+        "older_calls.py",
+        "virtual_memory.py",
+    ],
 )
 def test_programs_check_themselves(execute, program: str):
     done = execute(program)

@@ -38,6 +38,7 @@ ERRORS: dict[int, tuple[str, str | None]] = {
     218: ("cudaErrorInvalidPtx", None),
     221: ("cudaErrorJitCompilerNotFound", None),
     222: ("cudaErrorUnsupportedPtxVersion", None),
+    224: ("cudaErrorUnsupportedExecAffinity", None),
     300: ("cudaErrorInvalidSource", None),
     301: ("cudaErrorFileNotFound", None),
     302: ("cudaErrorSharedObjectSymbolNotFound", None),

@@ -14,9 +14,8 @@ from pyptx.cuda_device.server.errors import DriverError
 
 __all__ = ["ClosedError", "Connection", "Request"]
 
-REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE, MAP_FILE, OPEN_FILE = (
-    range(13)
-)
+REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE = range(11)
+MAP_FILE, OPEN_FILE, CALL_LOG = range(11, 14)
 ACKNOWLEDGE = 0xFFFFFFFF
 _REQUEST = struct.Struct("<IIQQ4Q")
 _REPLY = struct.Struct("<IiQ")
@@ -165,6 +164,10 @@ class Connection:
     def call_host(self, thread: int, function: int, data: int, stream: int | None = None) -> None:
         """Have the calling thread call a host function; with a stream, one of `cuStreamAddCallback`."""
         self._act(thread, CALL if stream is None else CALL_STREAM, struct.pack("<3Q", function, data, stream or 0))
+
+    def call_log(self, thread: int, function: int, data: int, level: int, text: bytes) -> None:
+        """Have the calling thread call a function with a log message."""
+        self._act(thread, CALL_LOG, struct.pack("<4Q", function, data, level, len(text)) + text)
 
     def _act(self, thread: int, kind: int, payload: bytes) -> bytes:
         self._send(_REPLY.pack(kind, 0, len(payload)) + payload)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import struct
 
 from pyptx.cuda_device.server.device_attributes import attribute
 from pyptx.cuda_device.server.errors import DriverError
@@ -105,6 +106,49 @@ def can_access_peer(session: Session, device: int, peer: int) -> int:
 @handles("cuDeviceGetP2PAttribute")
 def peer_attribute(session: Session, number: int, source: int, destination: int) -> int:
     raise DriverError("INVALID_DEVICE", "there is one simulated device, which is no peer of itself")
+
+
+# atomics over links, and SMs of processes: the device has neither
+
+_ATOMIC_OPERATIONS = 13  # CU_ATOMIC_OPERATION_MAX
+
+
+@handles("cuDeviceGetHostAtomicCapabilities")
+def host_atomics(session: Session, result: int, operations: int, count: int, device: int) -> None:
+    check_device(device)
+    wanted = struct.unpack(f"<{count}I", session.read(operations, 4 * count))
+    if not count or max(wanted) >= _ATOMIC_OPERATIONS:
+        raise DriverError("INVALID_VALUE", f"cuDeviceGetHostAtomicCapabilities: operations {wanted[:16]}")
+    session.write(result, bytes(4 * count))  # none, as HOST_NATIVE_ATOMIC_SUPPORTED is 0
+
+
+@handles("cuDeviceGetP2PAtomicCapabilities")
+def peer_atomics(session: Session, result: int, operations: int, count: int, source: int, destination: int) -> None:
+    raise DriverError("INVALID_DEVICE", "there is one simulated device, which is no peer of itself")
+
+
+@handles("cuDeviceGetExecAffinitySupport")
+def affinity_support(session: Session, kind: int, device: int) -> int:
+    check_device(device)
+    if kind:
+        raise DriverError("INVALID_VALUE", f"cuDeviceGetExecAffinitySupport: type {kind} is unknown")
+    return 0
+
+
+@handles("cuCtxGetExecAffinity")
+def affinity(session: Session, place: int, kind: int) -> None:
+    raise DriverError(
+        "UNSUPPORTED_EXEC_AFFINITY", "cuCtxGetExecAffinity: there is no MPS, which limits SMs of processes"
+    )
+
+
+_PROPERTIES = range(1, 15)  # CUdevice_attribute of the fields of CUdevprop
+
+
+@handles("cuDeviceGetProperties")
+def properties(session: Session, device: int) -> bytes:
+    check_device(device)
+    return struct.pack("<14i", *(attribute(session.gpu, number) or 0 for number in _PROPERTIES))
 
 
 @handles("cuProfilerStart", "cuProfilerStop")

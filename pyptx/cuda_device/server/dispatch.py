@@ -37,7 +37,9 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
     memory_operation_nodes,
     modules,
     node_params,
+    notifications,
     occupancy_queries,
+    older_launches,
     pools,
     progress,
     shared_pools,
@@ -53,6 +55,7 @@ from pyptx.cuda_device.server import (  # noqa: F401 - they register handlers
 from pyptx.cuda_device.server.connection import ClosedError, Connection, Request
 from pyptx.cuda_device.server.errors import DriverError, code
 from pyptx.cuda_device.server.handlers import HANDLERS
+from pyptx.cuda_device.server.logs import log
 from pyptx.cuda_device.server.session import Session
 from pyptx.cuda_device.server.streams import LEGACY
 from pyptx.cuda_device.server.work_queue import WAIT_FOR_ALL, WAIT_FOR_COPY
@@ -129,7 +132,7 @@ def handle(session: Session, request: Request) -> None:
         status = sticky.number
         session.connection.reply(status)
     except DriverError as error:
-        report(call, error)
+        report(session, call, error)
         if session.checks is not None and error.diagnosis:
             symbol = _SHOWN.get(call.entry.symbol, call.entry.symbol)
             session.checks.failed(symbol, error.name, error.diagnosis, session.process, session.sites)
@@ -160,11 +163,12 @@ class _Sticky(Exception):
         self.number = number
 
 
-def report(call: _Call, error: DriverError) -> None:
-    """Print the diagnosis of an error."""
+def report(session: Session, call: _Call, error: DriverError) -> None:
+    """Print the diagnosis of an error, and log it."""
     if error.diagnosis:
         sys.stdout.flush()
         print(f"pyptx: CUDA_ERROR_{error.name}: {error.diagnosis}", file=sys.stderr, flush=True)
+        log(session, _SHOWN.get(call.entry.symbol, call.entry.symbol), error)
 
 
 def _arguments(call: _Call, payload: memoryview) -> list[Any]:

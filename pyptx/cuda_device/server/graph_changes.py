@@ -232,6 +232,11 @@ def node_number(session: Session, handle: int) -> int:
     return session.get(handle, Node).handle & 0xFFFFFFFF
 
 
+@handles("cuGraphNodeGetToolsId")
+def tools_number(session: Session, handle: int) -> int:
+    return session.get(handle, Node).handle
+
+
 @handles("cuGraphGetId")
 def graph_number(session: Session, handle: int) -> int:
     return session.get(handle, Graph).handle & 0xFFFFFFFF

@@ -218,3 +218,15 @@ def range_attributes(
     lists = words_at(session, places, count), words_at(session, sizes, count)
     for place, size, number in zip(*lists, wanted, strict=True):
         session.write(place, _attribute(found, address, address + bytes_, number, size))
+
+
+@handles("cuMemGetLocationInfo")
+def locations(session: Session, address: int, size: int, summary: int, sampling: int, place: int) -> None:
+    if not 0 < summary <= size or sampling > summary:
+        raise DriverError(
+            "INVALID_VALUE", f"cuMemGetLocationInfo: {size:,} bytes in parts of {summary:,}, sampled each {sampling:,}"
+        )
+    found, end = _managed(session, "cuMemGetLocationInfo", address, size), address + size
+    parts = [(start, min(start + summary, end)) for start in range(address, end, summary)]
+    where = [_all_have(found, start, stop, _PREFETCHED) or (NOWHERE, 0) for start, stop in parts]
+    session.write(place, b"".join(struct.pack("<2i", *one) for one in where))

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -123,12 +124,14 @@ class Kernel:
 
     Attributes:
         settings: values of cuFuncSetAttribute.
+        older: the next launch by functions of CUDA before 4.0.
     """
 
     module: Module
     name: str
     handle: int
     settings: dict[int, int] = field(default_factory=dict)
+    older: Any = None
 
     @property
     def context(self) -> int:

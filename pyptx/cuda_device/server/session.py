@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -198,9 +199,10 @@ class Session:
         """
         found = self._objects.get(handle)
         if not isinstance(found, kind):
-            what = kind.__name__.lower()
-            state = "a null pointer" if not handle else f"0x{handle:x}, which is not the handle of a {what}"
-            raise DriverError(getattr(kind, "missing", "INVALID_HANDLE"), f"a {what} was expected, but got {state}")
+            words = re.sub("(?<!^)(?=[A-Z])", " ", kind.__name__).lower()
+            what = f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
+            state = "a null pointer" if not handle else f"0x{handle:x}, which is not the handle of {what}"
+            raise DriverError(getattr(kind, "missing", "INVALID_HANDLE"), f"{what} was expected, but got {state}")
         return found
 
     def remove(self, handle: int, kind: type[T]) -> T:
@@ -283,8 +285,14 @@ class Session:
         self._refuse_invalid(address, len(data))
         self.connection.write(self.thread, address, data)
 
+    def call_log(self, function: int, data: int, level: int, text: bytes) -> None:
+        """Have the calling thread call a function for log messages."""
+        before = self.thread, self.context, self.green, self.sites
+        self.connection.call_log(self.thread, function, data, level, text)
+        self.thread, self.context, self.green, self.sites = before
+
     def call_host(self, function: int, data: int, stream: int | None = None) -> None:
         """Have the calling thread call a host function."""
-        thread, context, sites = self.thread, self.context, self.sites
-        self.connection.call_host(thread, function, data, stream)
-        self.thread, self.context, self.sites = thread, context, sites
+        before = self.thread, self.context, self.green, self.sites
+        self.connection.call_host(self.thread, function, data, stream)
+        self.thread, self.context, self.green, self.sites = before

@@ -144,3 +144,15 @@ def replace_address(session: Session, place: int, address: int) -> None:
     if address % 16:
         raise DriverError("INVALID_VALUE", f"cuTensorMapReplaceAddress: 0x{address:x} is not a multiple of 16")
     session.write(place + _ADDRESS_AT, address.to_bytes(8, "little"))
+
+
+_ANY_CLASS, _SMALL_CLASS = range(3), 1  # CUtensorMapAllocClass
+
+
+@handles("cuTensorMapSetAllocationClass")
+def set_allocation_class(session: Session, place: int, wanted: int, result: int) -> None:
+    if result:
+        session.write(result, _SMALL_CLASS.to_bytes(4, "little"))
+    if wanted not in _ANY_CLASS:
+        raise DriverError("INVALID_VALUE", f"cuTensorMapSetAllocationClass: class {wanted} is unknown")
+    session.read(place, 128)  # the class has no effect on the simulated architectures

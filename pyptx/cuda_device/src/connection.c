@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 
-enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE, MAP_OTHER, OPEN_OTHER };      // server/connection.py
+enum { REPLY, COPY, COPY_AND_RETURN, WRITE, READ, CALL, CALL_STREAM, REMAP, PROTECT, SHARE, UNSHARE, MAP_OTHER, OPEN_OTHER, CALL_LOG };      // server/connection.py
 #define ACKNOWLEDGE 0xFFFFFFFFu
 #define VARIABLE "PYPTX_DEVICE_SOCKET"
 
@@ -86,15 +86,18 @@ static void forget_in_child(void) {
     atomic_store(&threads, 0);
 }
 
+enum { OTHER_VERSION = -1, ENDED = -2 };     // instead of a descriptor
+
 static int receive_memory(struct welcome *welcome) {
     char control[CMSG_SPACE(sizeof(int))];
     struct iovec part = { welcome, sizeof *welcome };
     struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
     ssize_t n;
     do n = recvmsg(server, &message, MSG_CMSG_CLOEXEC); while (n < 0 && errno == EINTR);
-    if (n != (ssize_t)sizeof *welcome || !welcome->size) return -1;
+    if (n <= 0) return ENDED;
+    if (n != (ssize_t)sizeof *welcome || !welcome->size) return OTHER_VERSION;
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-    if (!header || header->cmsg_type != SCM_RIGHTS) return -1;
+    if (!header || header->cmsg_type != SCM_RIGHTS) return OTHER_VERSION;
     int memory;
     memcpy(&memory, CMSG_DATA(header), sizeof memory);
     return memory;
@@ -122,9 +125,10 @@ static int open_connection(void) {
         return NO_DEVICE;
     }
     struct welcome welcome;
-    int memory = send_all(TABLE_IDENTITY, 16) ? -1 : receive_memory(&welcome);
+    int memory = send_all(TABLE_IDENTITY, 16) ? ENDED : receive_memory(&welcome);
     if (memory < 0) {
-        fputs("pyptx: the simulated device was refused: libcuda.so.1 and the running pyptx are of different versions\n"
+        if (memory == ENDED) fputs("pyptx: the process of the simulated device ended while it started\n", stderr);
+        else fputs("pyptx: the simulated device was refused: libcuda.so.1 and the running pyptx are of different versions\n"
               "hint: rebuild it: python -m pyptx.cuda_device.build_client\n", stderr);
         close(server);
         server = -1;
@@ -220,10 +224,15 @@ static void end_call(void) { pthread_mutex_unlock(&lock); }
 
 static void call_host(int kind) {
     uint64_t function = get_word(), data = get_word(), stream = get_word();
+    uint64_t size = kind == CALL_LOG ? get_word() : 0;
+    char *text = kind == CALL_LOG ? strndup((const char *)get_bytes(size), size) : NULL;
     unsigned mine = ++host_calls;
     end_call();      // the function may call the driver, and other threads may
-    if (kind == CALL) ((void (*)(void *))(uintptr_t)function)((void *)(uintptr_t)data);
+    if (kind == CALL_LOG)
+        ((void (*)(void *, int, char *, size_t))(uintptr_t)function)((void *)(uintptr_t)data, (int)stream, text, size);
+    else if (kind == CALL) ((void (*)(void *))(uintptr_t)function)((void *)(uintptr_t)data);
     else ((void (*)(uint64_t, int, void *))(uintptr_t)function)(stream, SUCCESS, (void *)(uintptr_t)data);
+    free(text);
     pthread_mutex_lock(&lock);
     // The server carries out calls of other threads inside this one: it answers this one when those have ended.
     while (host_calls != mine) pthread_cond_wait(&host_call_ended, &lock);

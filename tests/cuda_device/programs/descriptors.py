@@ -91,6 +91,7 @@ def share(channel):
     assert (download(more, np.empty(16, np.int32)) == 9).all()
     call("cuMemFreeAsync", more, 0)
     call("cuMemFreeAsync", pointer, 0)
+    call("cuCtxSynchronize")
     assert status("cuMemsetD32", pointer, 1, 1) == "CUDA_ERROR_INVALID_VALUE"
     again = call("cuMemAlloc", 4 * N)
     assert not download(again, np.empty(N, np.int32)).any()

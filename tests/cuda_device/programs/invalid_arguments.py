@@ -22,6 +22,7 @@ LEFT_OUT = (
     "cuLaunchHostFunc",
     "cuStreamAddCallback",
     "cuUserObjectCreate",
+    "cuLogsRegisterCallback",
     "cuCtxDestroy",
     "cuDevicePrimaryCtxRe",
 )

@@ -8,6 +8,7 @@ int cuLaunchKernelEx(const void *, u64, void **, void **);
 int cuFuncGetAttribute(int *, int, u64);
 int cuFuncSetAttribute(u64, int, int);
 int cuFuncSetCacheConfig(u64, int);
+int cuFuncSetSharedMemConfig(u64, int);
 int cuFuncGetName(const char **, u64);
 int cuFuncGetParamInfo(u64, size_t, size_t *, size_t *);
 int cuFuncGetParamCount(u64, size_t *);
@@ -166,6 +167,7 @@ EXPORT int cudaFuncGetAttributes(struct function_attributes *made, const void *h
     }
 
 OF_FUNCTION(cudaFuncSetAttribute, (const void *host, int attribute, int value), 1, cuFuncSetAttribute(function, attribute, value))
+OF_FUNCTION(cudaFuncSetSharedMemConfig, (const void *host, int config), 1, cuFuncSetSharedMemConfig(function, config))
 OF_FUNCTION(cudaFuncSetCacheConfig, (const void *host, int config), 1, cuFuncSetCacheConfig(function, config))
 OF_FUNCTION(cudaFuncGetName, (const char **name, const void *host), name, cuFuncGetName(name, function))
 OF_FUNCTION(cudaFuncGetParamCount, (const void *host, size_t *count), count, cuFuncGetParamCount(function, count))
