@@ -35,6 +35,8 @@ class ClusterProfile:
         named: by (warp of a cluster, instruction), a bit mask of the CTA barriers it arrived at.
         barriers: mbarriers that each instruction used, at most 16, as addresses in shared memory.
         free: instructions whose first wait for an mbarrier was for the phase before its first, which is complete.
+        lines: 128-byte lines of accesses to global memory, by instruction.
+        bank_passes: their passes over the banks of L1 beyond the minimum, by instruction, as `Counters.shared_conflicts`.
         read, written: by name of a buffer, a bit per byte that was accessed, lowest bit first, padded to a multiple of
             8 bytes.
     """
@@ -45,6 +47,8 @@ class ClusterProfile:
     named: np.ndarray
     barriers: tuple[frozenset[int], ...]
     free: frozenset[int]
+    lines: np.ndarray
+    bank_passes: np.ndarray
     read: dict[str, np.ndarray]
     written: dict[str, np.ndarray]
 
@@ -115,6 +119,8 @@ class ClusterProfiler:
             profile.barriers,
             barriers,
             free,
+            profile.lines,
+            profile.bank_passes,
             {names[key]: bits for key, bits in profile.read.items()},
             {names[key]: bits for key, bits in profile.written.items()},
         )

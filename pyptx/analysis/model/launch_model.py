@@ -105,6 +105,7 @@ class LaunchModel:
             skipped_by_trips,
             misses,
             self.cluster,
+            sample.line_access,
         )
         self.demand = demand_of(self.builder, self.slices, self.paths)
         read, written = (self.average * sample.clusters * size for size in (self.demand.read, self.demand.written))

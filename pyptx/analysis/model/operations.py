@@ -22,9 +22,11 @@ from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, Loop, W
 from pyptx.analysis.work.instruction_work import LINE, InstructionWork
 from pyptx.analysis.work.sampling import InstructionTotals
 from pyptx.sim import Program
-from pyptx.sim.actions import AsyncGroup, Const, CtaBarrier
+from pyptx.sim.actions import AsyncGroup, Const, CtaBarrier, Load
 
 __all__ = ["OpKind", "Operation", "OperationBuilder", "chain_ctas", "skipped_iterations"]
+
+TAGS, TAG_CYCLES = 4, 0.75  # lines that L1 looks up in a cycle, and further cycles of a load; see `_load_passes`
 
 
 class OpKind:
@@ -164,6 +166,7 @@ class OperationBuilder:
         skipped_by_trips: trip count -> iterations to skip.
         l1_miss_rate: fraction of global reads that miss L1.
         cluster: CTAs of a cluster.
+        line_access: as `Sample.line_access`.
     """
 
     gpu: Gpu
@@ -176,6 +179,7 @@ class OperationBuilder:
     skipped_by_trips: Mapping[float, int]
     l1_miss_rate: float
     cluster: int
+    line_access: np.ndarray
     operations: list[Operation] = field(default_factory=list)
     _loops: int = 0
     _known: dict[tuple[InstructionStep, tuple[int, ...], int], Operation] = field(default_factory=dict)
@@ -288,7 +292,9 @@ class OperationBuilder:
                 else OpKind.STORE
             )
             lines = least if kind == OpKind.ASYNC_COPY else max(moved / LINE, least)  # data lines through L1
-            if moved >= 32 * self._each("lanes", owner, copies) * width:  # each lane has a sector and, mostly, a line
+            if kind == OpKind.LOAD and reads and owner >= 0:
+                lines = max(least, self._load_passes(owner, copies, moved / width) * width)
+            elif moved >= 32 * self._each("lanes", owner, copies) * width:  # each lane has a sector and, mostly, a line
                 lines = max(lines, moved / 32)
             return {
                 "kind": kind,
@@ -298,6 +304,23 @@ class OperationBuilder:
                 "shared": self._passes(owner, copies) * width if word == "LDGSTS" else 0.0,
             }
         return None
+
+    def _load_passes(self, owner: int, copies: float, moved: float) -> float:
+        """Return the cycles that L1 takes for one load from global memory.
+
+        It looks up four lines per cycle and reads each bank once: strided loads that hit L1 on H200 (RRZE-HPC gpu-benches,
+        gpu-strides) take 1.01, 1.63, 2.32, 3.0 and 4.6 cycles for 1, 3, 6, 9 and 15 lines without bank conflicts, and as
+        many as there are conflicts at strides of 2, 4, 8 words.
+
+        Args:
+            owner: the PTX instruction.
+            copies: machine instructions that it became.
+            moved: bytes of its sectors.
+        """
+        action, (lines, conflicts) = self.program.actions[owner], self.line_access[:, owner]
+        used = self._each("lanes", owner, copies) * action.size * action.count if isinstance(action, Load) else moved
+        tags = lines / copies / TAGS + TAG_CYCLES
+        return max(min(used, moved) / LINE + conflicts / copies, tags)
 
     def _asynchronous(
         self,

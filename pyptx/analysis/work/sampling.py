@@ -72,6 +72,8 @@ class Sample:
         barrier_bits: bit mask of the CTA's barriers each warp of a cluster used, by (warp, instruction).
         heaviest: counts, executions and barrier bits of the simulated cluster that executes most.
         barriers: addresses of the mbarriers each instruction operated on.
+        line_access: of each instruction, the 128-byte lines of one global access, and its passes over the banks of L1
+            beyond the minimum; rows of an array.
         initially_free: instructions whose first wait for an mbarrier was for the phase before its first.
     """
 
@@ -90,6 +92,7 @@ class Sample:
     heaviest: tuple[InstructionTotals, np.ndarray, np.ndarray]
     barriers: tuple[frozenset[int], ...]
     initially_free: frozenset[int]
+    line_access: np.ndarray
 
     @cached_property
     def ctas(self) -> int:
@@ -178,6 +181,7 @@ def _whole(call: Call, observer: ClusterProfiler) -> Sample:
         (one, issues, seen.named),
         seen.barriers,
         seen.free,
+        _line_access(seen),
     )
 
 
@@ -298,6 +302,7 @@ class _Probe:
             heaviest,
             seen.barriers,
             seen.free,
+            _line_access(seen),
         )
 
     def _predicted(self, place: Position, axes: list[dict[int, float]]) -> np.ndarray:
@@ -365,3 +370,9 @@ def _on(axis: int, position: int) -> Position:
 
 def _marks(observed: ClusterProfile, writes: bool) -> Mapping[str, np.ndarray]:
     return observed.written if writes else observed.read
+
+
+def _line_access(observed: ClusterProfile) -> np.ndarray:
+    """Return lines and passes over banks of one request, by instruction."""
+    requests = np.maximum(1, observed.counters.global_requests).astype(np.float64)
+    return np.stack([observed.lines, observed.bank_passes]) / requests

@@ -46,6 +46,8 @@ class ProfileArrays:
         issues: executions by (warp of the cluster, instruction).
         barriers: by (warp of the cluster, instruction): bits of the CTA barriers it used.
         links: by (instruction, k): mbarriers it worked on, as shared-memory addresses; 0 in unused places.
+        lines, bank_passes: by instruction: 128-byte lines of accesses to global memory, and their passes over banks beyond
+            the minimum, as for shared memory.
         read, written: by the `id` of a buffer, one bit for each byte touched, lowest first.
     """
 
@@ -53,6 +55,8 @@ class ProfileArrays:
     issues: np.ndarray
     barriers: np.ndarray
     links: np.ndarray
+    lines: np.ndarray
+    bank_passes: np.ndarray
     read: dict[int, np.ndarray]
     written: dict[int, np.ndarray]
 
@@ -66,6 +70,8 @@ class ProfileArrays:
             np.zeros((plan.cluster_size * plan.warps, count), np.uint64),
             np.zeros((plan.cluster_size * plan.warps, count), np.uint16),
             np.zeros((count, abi.Limit.OBSERVED_LINKS), np.uint32),
+            np.zeros(count, np.uint64),
+            np.zeros(count, np.uint64),
             {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
             {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
         )
@@ -76,7 +82,14 @@ class ProfileArrays:
         table = np.array(
             [[0 if bits is None else address_of(bits) for bits in both] for both in marks] or [(0, 0)], np.uint64
         )
-        return {"warp_issues": self.issues, "barriers": self.barriers, "links": self.links, "marks": table}
+        return {
+            "warp_issues": self.issues,
+            "barriers": self.barriers,
+            "links": self.links,
+            "lines": self.lines,
+            "bank_passes": self.bank_passes,
+            "marks": table,
+        }
 
 
 class CoreLaunch:

@@ -172,6 +172,7 @@ struct Ctx {
     u64 *warp_issues;           // one row of counters for each warp of a cluster, or NULL: see observe.c
     u8 **marks;                 // of each segment: bits of bytes read, of bytes written; or NULL
     u32 *links;                 // of each instruction: mbarriers it used; or NULL
+    u64 *lines, *bank_passes;   // of each instruction: 128-byte lines of global accesses, and passes beyond the first; or NULL
     u16 *barriers;               // of each warp of a cluster and instruction: bits of the CTA barriers it used; or NULL
     u64 synchronization, *synchronizations;      // a hash, and where core_close adds it or NULL: see synchronization.c
     u32 current;

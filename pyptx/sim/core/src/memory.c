@@ -209,31 +209,40 @@ static u32 wavefronts(const u64 *addr, u32 m, u32 bytes) {
     return extra;
 }
 
-static u32 sectors(const u64 *addr, u32 m, u32 bytes) {
+// Units of 1 << shift bytes that contain the first bytes of the lanes.
+static inline u32 units(const u64 *addr, u32 m, u32 shift) {
     u64 seen[LANES], last = 0;
-    u32 n = 0, per = bytes > 32 ? bytes / 32 : 1, rising = 1;
+    u32 n = 0, rising = 1;
     for (u32 k = m; k && rising; k &= k - 1) {                          // addresses mostly ascend
-        u64 sector = addr[__builtin_ctz(k)] >> 5;
-        rising = !n || sector >= last;
-        n += !n || sector != last;
-        last = sector;
+        u64 unit = addr[__builtin_ctz(k)] >> shift;
+        rising = !n || unit >= last;
+        n += !n || unit != last;
+        last = unit;
     }
-    if (LIKELY(rising)) return n * per;
+    if (LIKELY(rising)) return n;
     n = 0;
     for (u32 i = 0; i < LANES; i++) {
         if (!(m >> i & 1)) continue;
-        u64 sector = addr[i] >> 5;
+        u64 unit = addr[i] >> shift;
         u32 k = n;
-        while (k > 0 && seen[k - 1] != sector) k--;
-        if (!k) seen[n++] = sector;
+        while (k > 0 && seen[k - 1] != unit) k--;
+        if (!k) seen[n++] = unit;
     }
-    return n * per;
+    return n;
 }
+
+static u32 sectors(const u64 *addr, u32 m, u32 bytes) { return units(addr, m, 5) * (bytes > 32 ? bytes / 32 : 1); }
 
 // Sectors beyond the fewest that could hold the bytes of the lanes.
 static u32 excess(u32 sectors, u32 m, u32 bytes) {
     u32 least = ((u32)__builtin_popcount(m) * bytes + 31) / 32;
     return sectors > least ? sectors - least : 0;
+}
+
+// Count what a global access costs in L1, in a profiled run: its lines, and the passes over banks like those of shared memory.
+static void observe_lines(Ctx *x, const Op *o, u32 m, const Access *t) {
+    x->lines[o->instr] += units(t->addr, m, 7);
+    x->bank_passes[o->instr] += wavefronts(t->addr, m, t->bytes);
 }
 
 // Count the cost of an access.
@@ -244,6 +253,7 @@ void account(Ctx *x, const Op *o, u32 m, Access *t) {
         u32 moved = sectors(t->addr, m, t->bytes);
         x->sectors[o->instr] += moved;
         x->excess[o->instr] += excess(moved, m, t->bytes);
+        if (UNLIKELY(x->lines != 0)) observe_lines(x, o, m, t);
         return;
     }
     if (t->space != SPACE_SHARED && t->space != SPACE_GLOBAL) return;
@@ -255,7 +265,10 @@ void account(Ctx *x, const Op *o, u32 m, Access *t) {
         p->excess = excess(p->extra, m, t->bytes);
     }
     if (t->space == SPACE_SHARED) x->conflicts[o->instr] += p->extra;
-    else { x->requests[o->instr]++; x->sectors[o->instr] += p->extra; x->excess[o->instr] += p->excess; }
+    else {
+        x->requests[o->instr]++; x->sectors[o->instr] += p->extra; x->excess[o->instr] += p->excess;
+        if (UNLIKELY(x->lines != 0)) observe_lines(x, o, m, t);
+    }
 }
 
 static inline u64 fetch(const u8 *p, u32 size) {
