@@ -18,8 +18,7 @@ def driver_api() -> Iterator[str]:
     yield (
         f"The `libcuda.so.1` of `pyptx exec` exports {len(entries)} functions of the CUDA driver API, as the headers of "
         f"CUDA 13.5 declare them, and their variants for per-thread default streams. {len(done)} are implemented; the "
-        "others return `CUDA_ERROR_NOT_SUPPORTED` and say so once on stderr. Functions for graphics APIs that have headers "
-        "of their own (OpenGL, EGL, VDPAU) are absent."
+        "others return `CUDA_ERROR_NOT_SUPPORTED` and say so once on stderr. Functions for EGL and VDPAU are absent."
     )
     yield ""
     yield "| function | since | |"

@@ -39,11 +39,15 @@ def program_environment(
     """Return the environment of a program that is to use the device behind a socket.
 
     Args:
+        socket: in the private folder of the device, which gets a link to the library.
         gpu: name of the simulated GPU.
         check: the device wants to know where the program calls the driver.
     """
-    folder = str(client_library().parent)
+    library = client_library()
+    link = socket.parent / library.stem  # libcuda.so, the name by which some programs load it, which wheels cannot have
+    if not link.is_symlink():
+        link.symlink_to(library)
     before = environment.get("LD_LIBRARY_PATH")
-    search = folder if not before else f"{folder}:{before}"
+    search = f"{library.parent}:{link.parent}" + (f":{before}" if before else "")
     own = {"LD_LIBRARY_PATH": search, VARIABLE: str(socket), GPU_VARIABLE: gpu}
     return {**environment, **own, **({SITES_VARIABLE: "1"} if check else {})}

@@ -24,14 +24,15 @@ def header(name: str) -> str:
 
 
 def test_the_table_has_every_function_of_the_headers_and_its_version():
-    text = header("cudaTypedefs.h") + header("cudaProfilerTypedefs.h")
+    text = header("cudaTypedefs.h") + header("cudaProfilerTypedefs.h") + header("cudaGLTypedefs.h")
     declared = set(re.findall(r"\*PFN_(cu\w+?)_v(\d+)\)\(", text))
     named = {(e.base, str(e.since)) for e in entry_points() if e.place != "internal"}
     assert {pair for pair in declared if pair[0].startswith("cu")} == named
 
 
 def test_variants_for_per_thread_streams_are_those_of_the_headers():
-    declared = set(re.findall(r"\*PFN_(cu\w+?)_v\d+_(ptsz|ptds)\)\(", header("cudaTypedefs.h")))
+    text = header("cudaTypedefs.h") + header("cudaGLTypedefs.h")
+    declared = set(re.findall(r"\*PFN_(cu\w+?)_v\d+_(ptsz|ptds)\)\(", text))
     assert {(e.base, e.variant) for e in entry_points() if e.variant} == declared
 
 

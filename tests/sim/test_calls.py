@@ -272,3 +272,13 @@ def test_launches_by_kernels_are_refused_by_name():
 def test_a_function_without_a_body_is_named():
     with pytest.raises(SimulationError, match="function away has no body in this module"):
         sim.load(_module(".extern .func away;", "call away; mov.u32 %r1, 0;"))
+
+
+@pytest.mark.parametrize("engine", ["core", "reference"])
+def test_a_call_by_address_in_a_module_without_functions_faults_when_it_is_executed(engine: str):
+    call = "p: .callprototype _ (.param .b64 _); setp.lt.u32 %p1, %r0, {}; mov.u32 %r1, 5; @%p1 call %rd0, (w), p;"
+    out = np.zeros(64, np.int32)
+    sim.launch(sim.load(_module("", call.format(0))), 1, 64, (out,), engine=engine)
+    assert (out == 5).all()
+    with pytest.raises(SimulationError, match="which is not the address of a function"):
+        sim.launch(sim.load(_module("", call.format(1))), 1, 64, (out,), engine=engine)

@@ -133,9 +133,7 @@ def _indirect(o: Operands, address: Reg, rest: _Operands, results: _Operands, ar
         case _:
             raise o.refuse(f"{label or 'the last operand'} is not a .callprototype or .calltargets list")
     taken = [symbols.bodies[n] for n in symbols.addressed]
-    if not taken:
-        raise o.refuse("no function of this module has its address taken")
-    before, after = _transfer(o, returned, params, taken[0].frame.base, results, arguments)
+    before, after = _transfer(o, returned, params, taken[0].frame.base if taken else 0, results, arguments)
     if not any(_layout(b.frame.results, b.frame.params) == _layout(returned, params) for b in taken):
         # no function can be called; an address between two functions makes the call fault when it is executed
         invalid = symbols.scratch(1)

@@ -9,6 +9,8 @@ from driver import PTX, call, download, start, upload
 
 start()
 driver = ctypes.CDLL("libcuda.so.1")
+assert ctypes.CDLL("libcuda.so")._handle == driver._handle  # the name by which some programs load it
+assert driver.cuGLInit() == 801
 INVALID_VALUE = 1
 
 
