@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from pyptx.analysis.model.attribution import STALL_REASONS, Attribution
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.estimate import estimate, predict
 from pyptx.analysis.model.mbarrier_rings import Ring
-from pyptx.analysis.model.operations import Operation, OpKind, chain_ctas
+from pyptx.analysis.model.operations import Operation, OpKind
 from pyptx.analysis.model.prediction import Prediction
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replay_state import Memory, SliceCycles
+from pyptx.analysis.model.slice_program import chain_ctas
 from pyptx.analysis.work.call import bind_call
 from pyptx.analysis.work.count import work_of
 from pyptx.cli.kernels import load_kernel
@@ -120,8 +122,8 @@ def test_time_of_skipped_iterations_belongs_to_the_lines_of_their_loop(monkeypat
     sgemm = load_kernel(str(EXAMPLES / "sgemm.py:sgemm"))
     arrays = np.zeros((128, 4096), np.float32), np.zeros((4096, 128), np.float32)
     found = []
-    for operations in (6_000, 10**9):
-        monkeypatch.setattr(model, "OPERATIONS", operations)
+    for patience in (6_000, math.inf):
+        monkeypatch.setattr(model, "PATIENCE", patience)
         own = estimate(sgemm, *arrays, device="H200").attribution
         assert own is not None
         found.append({line.line: line.seconds for line in own.python} | {0: own.seconds})

@@ -6,9 +6,10 @@ import pytest
 
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.mbarrier_rings import Ring
-from pyptx.analysis.model.operations import Operation, OpKind, chain_ctas
+from pyptx.analysis.model.operations import Operation, OpKind
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replay_state import Memory, Span
+from pyptx.analysis.model.slice_program import chain_ctas
 
 CONSTANTS = Constants(shared_cycles=26, barrier_cycles=20, product_cycles=30)
 MEMORY = Memory(port=64, dram=16, from_dram=0, to_dram=0, load_cycles=300, copy_cycles=500)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 
 from pyptx import Tile, kernel, ptx, reg
-from pyptx.analysis.model.trip_counts import InstructionStep, Loop, find_path, find_slices, flatten_nests, read_code
+from pyptx.analysis.model.trip_counts import Loop, find_path, find_slices, read_code
 from pyptx.analysis.work.call import bind_call
 from pyptx.analysis.work.count import work_of
 from pyptx.cli.kernels import load_kernel
@@ -132,15 +131,3 @@ def test_warps_with_roles_of_their_own_are_teams_of_their_own():
     for path, turns in zip(paths[1:], (16, 15), strict=True):  # the second block of rows is one stage behind
         (tiles,) = (part for part in path if isinstance(part, Loop))
         assert [part.trips for part in tiles.body if isinstance(part, Loop)] == [turns]
-
-
-def test_a_nest_is_one_loop_where_another_team_has_one_for_its_turns():
-    """Rows, columns and channels of a filter, and the products of all but the first."""
-    copy, begin, multiply = InstructionStep(0, 1.0, 1.0), InstructionStep(1, 1.0, 1.0), InstructionStep(2, 1.0, 1.0)
-    nest = Loop(3, (begin, Loop(3, (Loop(4, (copy,)),))))
-    tiles = [(Loop(2, (nest,)),), (Loop(2, (Loop(35, (multiply,)),)),)]
-    (first,), second = flatten_nests(tiles)
-    assert first == Loop(2, (Loop(36, (replace(begin, weight=1 / 12), copy)),)) and second == tiles[1]
-    assert flatten_nests(tiles[:1]) == tiles[:1], "no slice has 36 iterations"
-    once = [(Loop(36, (begin, Loop(1, (copy,)))),), tiles[1]]
-    assert flatten_nests(once) == once, "the outer loop has all turns by itself"

@@ -4,7 +4,7 @@
 2. The path of each warp slice through the machine code, with trip counts at the real sizes (`trip_counts`).
 3. Replay of the CTAs of the busiest SM, instruction by instruction, with the stall counts and scoreboards of the code,
    and with queues for pipes, matrix products, copies and memory (`replay`). Further CTAs start when earlier ones end.
-   Long loops and many CTAs are shortened; their steady state is extrapolated.
+   Iterations that repeat themselves are skipped (`fast_forward`); many CTAs are extrapolated from the first ones.
 4. DRAM traffic from the footprints of waves in grid order (`dram_traffic`).
 5. Clusters need SMs of one GPC. Their CTAs are replayed together: multicast copies, remote mbarriers and the tensor cores
    of a pair. When all clusters run at once, the one with the most work is replayed.
@@ -19,6 +19,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import ceil, inf, prod
 
 from pyptx.analysis.gpus import Gpu
@@ -29,16 +30,16 @@ from pyptx.analysis.model.demand import conservation_notes, demand_of
 from pyptx.analysis.model.dram_traffic import estimate_traffic
 from pyptx.analysis.model.mbarrier_rings import find_rings
 from pyptx.analysis.model.memory_system import L1_BYTES, MemorySystem, atomics_per_line, l1_miss_rate
-from pyptx.analysis.model.operations import Operation, OperationBuilder, chain_ctas, skipped_iterations
+from pyptx.analysis.model.operations import OperationBuilder
 from pyptx.analysis.model.power import Activity, board_watts, boost_clock, sustained_clock
 from pyptx.analysis.model.prediction import Prediction
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replay_state import UNITS, Memory, ReplayResult, Span
+from pyptx.analysis.model.slice_program import SliceProgram, chain_ctas, write_program
 from pyptx.analysis.model.trip_counts import (
     WarpPath,
     find_path,
     find_slices,
-    flatten_nests,
     read_code,
 )
 from pyptx.analysis.occupancy import Occupancy
@@ -51,7 +52,7 @@ from pyptx.runtime import LaunchPlan
 
 __all__ = ["LaunchModel"]
 
-OPERATIONS = 24_000  # replayed operations of an SM
+PATIENCE = 24_000  # operations of an SM until iterations that still differ slightly are skipped; infinite: none are
 FOLLOWING = 4  # successive CTAs that are replayed; their second half is extrapolated
 GPCS = 8
 WARP_CYCLES = 12  # from the start of one warp of a CTA to that of the next: copies by CTAs of 1024 on A100 and H100
@@ -87,13 +88,10 @@ class LaunchModel:
             key = warp_slice.counts.tobytes()
             if key not in paths:
                 paths[key] = find_path(self.code, warp_slice.counts)
-        self.paths = flatten_nests([paths[warp_slice.counts.tobytes()] for warp_slice in self.slices])
+        self.paths = [paths[warp_slice.counts.tobytes()] for warp_slice in self.slices]
         room = on.limits.smem_per_sm + L1_BYTES - fits.shared_bytes_per_block * self.resident
         room_of_cluster = room * self.cluster / self.resident
         misses = l1_miss_rate(sample, instruction_work, self.code, self.paths, room_of_cluster)
-        stages = max((ring.stages for of in rings.values() for ring in of.values()), default=1)
-        replayed = self.resident * min(FOLLOWING, ceil(self.per_sm / self.resident))
-        skipped_by_trips = skipped_iterations(self.paths, OPERATIONS // replayed, 3 * stages + 8)
         self.builder = OperationBuilder(
             on,
             self.constants,
@@ -102,7 +100,6 @@ class LaunchModel:
             instruction_work,
             self.sampled,
             rings,
-            skipped_by_trips,
             misses,
             self.cluster,
             sample.line_access,
@@ -121,13 +118,13 @@ class LaunchModel:
             atomics_per_line(sample),
             self.per_sm * active / work.ctas,
         )
-        self.operations: list[list[Operation]] = []
-        known: dict[tuple, list[Operation]] = {}
+        self.programs: list[SliceProgram] = []
+        known: dict[tuple, SliceProgram] = {}
         for warp_slice, path in zip(self.slices, self.paths, strict=True):
             key = warp_slice.key, *(rings[k].get(warp_slice.warps) for k in sorted(rings))
             if key not in known:
-                known[key] = self.builder.write(path, warp_slice)
-            self.operations.append(known[key])
+                known[key] = write_program(path, partial(self.builder.one, warp_slice=warp_slice))
+            self.programs.append(known[key])
 
     def prediction(self, attribute_lines: bool = False) -> Prediction:
         """Replay the launch and return its prediction."""
@@ -216,17 +213,18 @@ class LaunchModel:
     def _run(self, slots: int, memory: Memory, ctas: int, log: list[Span] | None = None) -> ReplayResult:
         """Replay the CTAs of one SM in a number of slots."""
         each, more = divmod(ctas, slots)
+        chains = {
+            (program, last): chain_ctas(program, each, min(each, FOLLOWING), last)
+            for program in self.programs
+            for last in ((False, True) if more else (False,))
+        }
         slices = [
-            (
-                slot * self.cluster + warp_slice.rank,
-                warp_slice.rank,
-                chain_ctas(operations, each, min(each, FOLLOWING), slot < more),
-            )
+            (slot * self.cluster + warp_slice.rank, warp_slice.rank, chains[program, slot < more])
             for slot in range(slots)
-            for warp_slice, operations in zip(self.slices, self.operations, strict=True)
+            for warp_slice, program in zip(self.slices, self.programs, strict=True)
         ]
         first = [warp_slice.warps[0] % self.warps for warp_slice in self.slices]
-        return replay(slices, memory, self.constants, log, [WARP_CYCLES * warp for warp in first] * slots)
+        return replay(slices, memory, self.constants, log, [WARP_CYCLES * warp for warp in first] * slots, PATIENCE)
 
     def _terms(self, busy: dict[str, float], clock: float) -> dict[str, float]:
         """Return the seconds that each resource needs alone at a clock in Hz."""

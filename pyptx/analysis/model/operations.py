@@ -1,15 +1,10 @@
-"""Operations of a warp slice for the replay: its machine instructions in execution order.
-
-Long loops are shortened: loops that run in step skip the same work, so that producers and consumers stay in balance, and
-the duration of the last iterations is extrapolated to the skipped ones.
-"""
+"""Operations of a warp slice for the replay: what each machine instruction occupies and waits for."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,13 +13,13 @@ from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.mbarrier_rings import Ring
 from pyptx.analysis.model.pipes import access_lanes, matrix_product, pipe_use
-from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, Loop, WarpPath, WarpSlice
+from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, WarpSlice
 from pyptx.analysis.work.instruction_work import LINE, InstructionWork
 from pyptx.analysis.work.sampling import InstructionTotals
 from pyptx.sim import Program
 from pyptx.sim.actions import AsyncGroup, Const, CtaBarrier, Load
 
-__all__ = ["OpKind", "Operation", "OperationBuilder", "chain_ctas", "skipped_iterations"]
+__all__ = ["OpKind", "Operation", "OperationBuilder"]
 
 TAGS, TAG_CYCLES = 4, 0.75  # lines that L1 looks up in a cycle, and further cycles of a load; see `_load_passes`
 
@@ -95,75 +90,13 @@ class Operation(NamedTuple):
     row: int = -1
 
 
-def skipped_iterations(paths: Sequence[WarpPath], budget: int, least: int) -> dict[float, int]:
-    """Return the iterations to skip for each trip count.
-
-    Loops that run in step must skip the same work, or a producer and its consumers would get out of balance. Trip counts
-    that differ by at most two (peeled iterations) skip equally many iterations. A loop that is unrolled by u has 1/u of
-    the iterations of its counterpart in another slice and skips 1/u as many, so both skip the same ring phases.
-
-    Args:
-        paths: paths of all slices.
-        budget: maximum number of operations of all paths together.
-        least: minimum number of remaining iterations of a loop that is not unrolled.
-    """
-    loops: list[tuple[float, int]] = []
-    depths: dict[float, set[int]] = {}
-
-    def measure(path: WarpPath, depth: int) -> int:
-        size = 0
-        for part in path:
-            if isinstance(part, InstructionStep):
-                size += 1
-            else:
-                inner = measure(part.body, depth + 1)
-                loops.append((part.trips, inner))
-                depths.setdefault(part.trips, set()).add(depth)
-                size += inner
-        return size
-
-    base = sum(measure(path, 0) for path in paths)
-    groups: dict[float, dict[float, int]] = {}  # trip count -> its multiples: trip count -> unroll factor
-    for trips in sorted({trips for trips, _ in loops}, reverse=True):
-        for reference, members in groups.items():
-            factor = _unroll_factor(reference, trips)
-            if factor == 1 or (factor and depths[reference] & depths[trips]):
-                members[trips] = factor
-                break
-        else:
-            groups[trips] = {trips: 1}
-    factors = {trips: factor for members in groups.values() for trips, factor in members.items()}
-    turn = sum(size / factors[trips] for trips, size in loops) or 1
-    keep = max(least, int((budget - base) / turn))
-    skipped: dict[float, int] = {}
-    for reference, members in groups.items():
-        unit = lcm(*members.values())
-        units = max(0, int(reference) - keep) // unit
-        skipped |= {trips: units * unit // factor for trips, factor in members.items()}
-    return skipped
-
-
-_UNROLLED = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32)
-
-
-def _unroll_factor(reference: float, trips: float) -> int:
-    """Return the factor by which a loop is unrolled relative to another one; 0 when they are unrelated.
-
-    The unrolled loop leaves a remainder of less than one iteration, and may have a peeled iteration.
-    """
-    if reference - trips <= 2:
-        return 1
-    return next((u for u in _UNROLLED[1:] if trips >= 4 and -1e-6 <= reference - u * trips < u + 1), 0)
-
-
 @dataclass
 class OperationBuilder:
-    """Expands paths into operations.
+    """Translates the steps of paths into operations.
 
     Attributes:
         work: counts of a cluster by PTX instruction, for bytes and bank conflicts.
         rings: PTX instruction -> warps of a slice -> its mbarrier ring.
-        skipped_by_trips: trip count -> iterations to skip.
         l1_miss_rate: fraction of global reads that miss L1.
         cluster: CTAs of a cluster.
         line_access: as `Sample.line_access`.
@@ -176,38 +109,10 @@ class OperationBuilder:
     instruction_work: Sequence[InstructionWork]
     work: InstructionTotals
     rings: Mapping[int, Mapping[tuple[int, ...], Ring]]
-    skipped_by_trips: Mapping[float, int]
     l1_miss_rate: float
     cluster: int
     line_access: np.ndarray
-    operations: list[Operation] = field(default_factory=list)
-    _loops: int = 0
     _known: dict[tuple[InstructionStep, tuple[int, ...], int], Operation] = field(default_factory=dict)
-
-    def write(self, path: WarpPath, warp_slice: WarpSlice) -> list[Operation]:
-        """Return the operations of a slice."""
-        self.operations = []
-        self._path(path, warp_slice, 0)
-        return self.operations
-
-    def _path(self, path: WarpPath, warp_slice: WarpSlice, turn: int) -> None:
-        for part in path:
-            if isinstance(part, Loop):
-                self._loop(part, warp_slice)
-            elif int((turn + 1) * part.weight + 1e-9) > int(turn * part.weight + 1e-9):
-                self.operations.append(self.one(part, warp_slice))
-
-    def _loop(self, loop: Loop, warp_slice: WarpSlice) -> None:
-        number, skipped = self._loops, self.skipped_by_trips.get(loop.trips, 0)
-        self._loops += 1
-        iterations = max(1, round(loop.trips) - skipped)
-        steady = iterations - max(1, iterations // 4)  # effects of the code before the loop have subsided by then
-        for turn in range(iterations):
-            self._path(loop.body, warp_slice, turn)
-            if skipped and (turn + 1 == iterations or turn + 1 == steady):
-                self.operations.append(_mark(OpKind.ITERATION, (number, turn + 1)))
-        if skipped:
-            self.operations.append(_mark(OpKind.SKIP, (number, iterations - steady, loop.trips - iterations)))
 
     def one(self, step: InstructionStep, warp_slice: WarpSlice) -> Operation:
         """Return the operation of one machine instruction."""
@@ -419,35 +324,6 @@ class OperationBuilder:
         if not bits:
             return None
         return bits.bit_length() - 1 if bits & bits - 1 == 0 else ("several", owner), -(-count // 32)
-
-
-def chain_ctas(operations: Sequence[Operation], ctas: int, written: int, last: bool) -> list[Operation]:
-    """Return the operations of one slot of the SM: CTAs one after another, each after the end of its predecessor.
-
-    Args:
-        operations: operations of one CTA's slice.
-        ctas: number of CTAs.
-        written: number of CTAs to replay; the duration of their second half is extrapolated to the others.
-        last: append one more CTA.
-    """
-    end = [
-        Operation(OpKind.BARRIER, 0, (), -1, -1, 0.0, detail=("the end of the CTA", 0, False)),
-        _mark(OpKind.NEXT_CTA, None),
-    ]
-    half, skipped, found = written // 2, ctas - written, []
-    for number in range(1, written + 1):
-        found += operations
-        if skipped and number == half:
-            found.append(_mark(OpKind.ITERATION, ("CTAs", half)))
-        if skipped and number == written:
-            found.append(_mark(OpKind.SKIP, ("CTAs", written - half, skipped)))
-        if number < written or last:
-            found += end
-    return found + list(operations) * last
-
-
-def _mark(kind: int, detail: object) -> Operation:
-    return Operation(kind, 0, (), -1, -1, 0.0, detail=detail)
 
 
 def _width(warp_slice: WarpSlice) -> float:

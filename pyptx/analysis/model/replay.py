@@ -16,11 +16,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
+from math import inf
 
 from pyptx.analysis.model.constants import Constants
+from pyptx.analysis.model.fast_forward import FastForward
 from pyptx.analysis.model.operations import Operation, OpKind
 from pyptx.analysis.model.replay_state import UNITS, Memory, Recorder, ReplayResult, SliceCycles, SliceState, Span
 from pyptx.analysis.model.resources import SmResources
+from pyptx.analysis.model.slice_program import SliceProgram
 from pyptx.analysis.model.synchronization import CtaBarriers, MbarrierRings, wait_reason
 
 __all__ = ["replay"]
@@ -38,46 +41,53 @@ _CAUSES = {
 
 
 def replay(
-    slices: Sequence[tuple[int, int, Sequence[Operation]]],
+    slices: Sequence[tuple[int, int, SliceProgram | Sequence[Operation]]],
     memory: Memory,
     constants: Constants,
     log: list[Span] | None = None,
     delays: Sequence[float] = (),
+    patience: float = inf,
 ) -> ReplayResult:
     """Replay warp slices on their SMs.
 
     Args:
-        slices: (slot, SM, operations) of each slice. CTAs of a cluster are on different SMs, copies of a cluster on the
+        slices: (slot, SM, program or operations) of each slice. CTAs of a cluster are on different SMs, copies of a cluster on the
             same ones.
         memory: the memory system as seen by one SM.
         constants: latencies and rates.
         log: intervals are appended to it.
         delays: cycles from the start of a CTA to that of each slice; default: none.
+        patience: operations after which iterations are skipped although they still differ slightly (`fast_forward`);
+            default: no iterations are skipped.
     """
-    return _Replay(slices, memory, constants, log, delays or [0.0] * len(slices)).run()
+    return _Replay(slices, memory, constants, log, delays or [0.0] * len(slices), patience).run()
 
 
 class _Replay:
     def __init__(
         self,
-        slices: Sequence[tuple[int, int, Sequence[Operation]]],
+        slices: Sequence[tuple[int, int, SliceProgram | Sequence[Operation]]],
         memory: Memory,
         constants: Constants,
         log: list[Span] | None,
         delays: Sequence[float],
+        patience: float,
     ):
         self.memory, self.constants, self.record = memory, constants, Recorder(log)
         self.sms = 1 + max(sm for _, sm, _ in slices)
         self.states = [
-            SliceState(k, sm, (slot, 0), operations, delay)
-            for k, ((slot, sm, operations), delay) in enumerate(zip(slices, delays, strict=True))
+            SliceState(k, sm, (slot, 0), own if isinstance(own, SliceProgram) else SliceProgram.of(own), delay)
+            for k, ((slot, sm, own), delay) in enumerate(zip(slices, delays, strict=True))
         ]
         self.ready = [(state.now, state.number) for state in self.states]
         heapify(self.ready)
         self.resources = SmResources(self.sms, memory, constants.shared_cycles, self.record)
         self.rings = MbarrierRings(self.states, self.sms, self.ready, memory.remote_cycles, self.record)
         self.barriers = CtaBarriers(self.states, self.ready, constants.barrier_cycles, self.record)
-        uses = [{op.unit for op in state.operations} for state in self.states]
+        self.forward = FastForward(
+            self.states, self.resources, self.rings, self.barriers, self.ready, self.record, patience
+        )
+        uses = [state.program.units for state in self.states]
         main_units = next(
             (units for units in ({"tensor"}, {"fma", "fp64", "mufu"}) if any(map(units.intersection, uses))), set(UNITS)
         )
@@ -90,8 +100,8 @@ class _Replay:
             _, number = heappop(self.ready)
             self._advance(self.states[number])
         extra, run = max(state.extra for state in self.states), self.record.run
-        run.replayed = max(state.now for state in self.states)
-        run.cycles = run.replayed + extra
+        run.cycles = max(state.now for state in self.states) + extra
+        run.replayed = run.cycles - extra - self.record.skipped
         run.slices = [
             SliceCycles(dict(state.executions), dict(state.stalls), state.now + state.extra) for state in self.states
         ]
@@ -107,7 +117,14 @@ class _Replay:
             self.record.run.busy,
         )
         scoreboards = state.scoreboards
-        while state.at < len(operations):
+        while True:
+            if state.at >= len(operations):
+                if not state.next_segment():
+                    break
+                if state.number == self.forward.leader:
+                    self.forward.enter(state)
+                operations = state.operations
+                continue
             op = operations[state.at]
             kind = op.kind
             if kind >= OpKind.ITERATION:  # a mark, not an instruction
@@ -163,6 +180,7 @@ class _Replay:
         state.now = max(state.now, state.pending, state.ends)
         state.attribute(state.operations[-1].row if state.operations else -1, "outstanding work", state.now)
         self.rings.end_arrivals(state)
+        self.forward.end(state)
 
     def _special(self, state: SliceState, op: Operation, start: float, end: float) -> None:
         """Execute the memory, tensor core and mbarrier effects of an operation.
@@ -238,7 +256,7 @@ class _Replay:
         return max(start, done)
 
     def _mark(self, state: SliceState, op: Operation) -> None:
-        """Handle a mark: the duration of a shortened loop's last iterations is extrapolated to skipped ones; or a CTA ends."""
+        """Handle a mark: the duration of the last CTAs is extrapolated to skipped ones; or a CTA ends."""
         if op.kind == OpKind.NEXT_CTA:
             self._next(state)
             return

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pyptx.analysis.model.operations import Operation, OpKind
+from pyptx.analysis.model.slice_program import SliceProgram
 
 __all__ = ["UNITS", "Cta", "Memory", "Recorder", "ReplayResult", "SliceCycles", "SliceState", "Span", "Stall"]
 
 UNITS = ("issue", "fma", "alu", "mufu", "fp64", "shared", "tensor", "tma", "tmem", "l2", "dram")
 Cta = tuple[int, int]  # (slot on the SMs, sequence number in that slot)
 Stall = tuple[int, str, int]  # (row of the waiting instruction, reason, row of the instruction it waits for or -1)
-
-_SYNCHRONIZING = frozenset(
-    (
-        OpKind.BULK_LOAD,
-        OpKind.ARRIVE,
-        OpKind.ARRIVE_AFTER_TENSOR,
-        OpKind.ARRIVE_AFTER_COPIES,
-        OpKind.MBARRIER_WAIT,
-        OpKind.BARRIER,
-        OpKind.NEXT_CTA,
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +71,8 @@ class ReplayResult:
     """Result of a replay.
 
     Attributes:
-        cycles: time until the last slice is done; replayed: the same without skipped iterations.
+        cycles: time until the last slice is done.
+        replayed: the same without skipped iterations and CTAs.
         drained: time until the last write has left as well.
         busy: unit -> busy cycles.
         stalls: reason of waits -> cycles, summed over the slices that compute.
@@ -116,17 +106,19 @@ class SliceState:
         "operations",
         "pending",
         "products",
+        "program",
         "rank",
         "scoreboards",
+        "segment",
         "stalls",
         "stored",
-        "synchronizing",
         "waited_rings",
         "waits",
     )
 
-    def __init__(self, number: int, rank: int, cta: Cta, operations: Sequence[Operation], delay: float = 0.0):
-        self.number, self.rank, self.cta, self.operations, self.delay = number, rank, cta, operations, delay
+    def __init__(self, number: int, rank: int, cta: Cta, program: SliceProgram, delay: float = 0.0):
+        self.number, self.rank, self.cta, self.program, self.delay = number, rank, cta, program, delay
+        self.segment, self.operations = 0, program.segments[0].operations if program.segments else ()
         self.at, self.now, self.extra = 0, delay, 0.0
         self.scoreboards: list[tuple[float, str, int]] = [(0.0, "", -1)] * 6  # (clear at, why, set by row)
         self.attributed = 0.0  # time up to which cycles are attributed to instructions
@@ -138,21 +130,29 @@ class SliceState:
         self.products: list[float] = []  # completion of each group of wgmma products
         self.ends = 0.0  # completion of the last matrix product
         self.waits: dict[int, int] = {}  # ring -> number of phases waited for
-        # loop -> start of the iterations that stand for skipped ones, executions and stalls until then
+        # chain -> start of the CTAs that stand for skipped ones, executions and stalls until then
         self.marks: dict[object, tuple[float, dict[int, float], dict[Stall, float]]] = {}
-        self.synchronizing = [
-            op
-            for op in operations
-            if op.kind in _SYNCHRONIZING and (op.detail is not None or op.kind == OpKind.NEXT_CTA)
-        ]
-        self.waited_rings = frozenset(op.detail.number for op in self.synchronizing if op.kind == OpKind.MBARRIER_WAIT)
+        self.waited_rings = frozenset(
+            op.detail.number
+            for one in program.executions
+            for op in one.synchronizing
+            if op.kind == OpKind.MBARRIER_WAIT
+        )
         self.computes = False  # uses the main unit of the kernel, so its waits are reported
         self.attribute(-1, "start of the next CTA", delay)
 
     @property
     def over(self) -> bool:
         """True when all operations are done."""
-        return self.at >= len(self.operations)
+        return self.at >= len(self.operations) and self.segment + 1 >= len(self.program.segments)
+
+    def next_segment(self) -> bool:
+        """Continue with the next segment of the program; return False at its end."""
+        if self.segment + 1 >= len(self.program.segments):
+            return False
+        self.segment += 1
+        self.operations, self.at = self.program.segments[self.segment].operations, 0
+        return True
 
     def attribute(self, row: int, reason: str, until: float, cause: int = -1) -> None:
         """Attribute the cycles up to a time to a stall of an instruction.
@@ -167,31 +167,30 @@ class SliceState:
             self.stalls[row, reason, cause] += until - self.attributed
             self.attributed = until
 
-    def start_steady(self, loop: object) -> None:
-        """Mark the start of the iterations that stand for a loop's skipped ones."""
-        if loop not in self.marks:
-            self.marks[loop] = self.now + self.extra, dict(self.executions), dict(self.stalls)
+    def start_steady(self, chain: object) -> None:
+        """Mark the start of the CTAs that stand for skipped ones."""
+        if chain not in self.marks:
+            self.marks[chain] = self.now + self.extra, dict(self.executions), dict(self.stalls)
 
-    def skip(self, loop: object, iterations: float, skipped: float) -> None:
-        """Extrapolate the iterations since the mark of a loop to its skipped ones."""
-        mark = self.marks.pop(loop, None)
-        if mark is None or iterations <= 0:
+    def skip(self, chain: object, ctas: float, skipped: float) -> None:
+        """Extrapolate the CTAs since a mark to the skipped ones."""
+        mark = self.marks.pop(chain, None)
+        if mark is None or ctas <= 0:
             return
-        factor = skipped / iterations
+        factor = skipped / ctas
         self.extra += factor * (self.now + self.extra - mark[0])
         for row, times in self.executions.items():
             self.executions[row] += factor * (times - mark[1].get(row, 0.0))
         for stall, cycles in self.stalls.items():
             self.stalls[stall] += factor * (cycles - mark[2].get(stall, 0.0))
 
-    def synchronization(self) -> Iterator[tuple[Cta, Operation]]:
-        """Yield the operations on barriers and mbarriers with the CTA each belongs to."""
+    def synchronization(self) -> Iterator[tuple[Cta, Operation, int]]:
+        """Yield the operations on barriers and mbarriers, with the CTA each belongs to and its executions."""
         place, number = self.cta
-        for op in self.synchronizing:
-            if op.kind == OpKind.NEXT_CTA:
-                number += 1
-            else:
-                yield (place, number), op
+        for k, (first, end) in enumerate(self.program.ctas):
+            for segment, times in Counter(self.program.segments[first:end]).items():
+                for op in segment.synchronizing:
+                    yield (place, number + k), op, times
 
 
 class Recorder:
@@ -199,12 +198,13 @@ class Recorder:
 
     def __init__(self, log: list[Span] | None):
         self.run, self.log = ReplayResult(), log
+        self.skipped = 0.0  # cycles that stand for skipped iterations; intervals of the log do not contain them
 
     def occupy(self, rank: int, unit: str, start: float, cycles: float) -> None:
         """Record busy cycles of a unit."""
         self.run.busy[unit] += cycles
         if self.log is not None:
-            self.log.append(Span(-1 - rank, unit, start, start + cycles))
+            self.log.append(Span(-1 - rank, unit, start - self.skipped, start + cycles - self.skipped))
 
     def stall(self, state: SliceState, why: str, start: float, end: float) -> None:
         """Record a stall of a slice; `why` is "" for its own fixed latencies."""
@@ -215,4 +215,4 @@ class Recorder:
     def wait(self, state: SliceState, what: str, start: float, end: float) -> None:
         """Log a wait without counting it."""
         if self.log is not None:
-            self.log.append(Span(state.number, what, start, end))
+            self.log.append(Span(state.number, what, start - self.skipped, end - self.skipped))

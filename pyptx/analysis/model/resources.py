@@ -44,7 +44,8 @@ class SmResources:
         free[unit] = begin + cycles
         self.busy[unit] += cycles
         if self.log is not None:
-            self.log.append(Span(-1 - rank, unit, begin, begin + cycles))
+            skipped = self.record.skipped
+            self.log.append(Span(-1 - rank, unit, begin - skipped, begin + cycles - skipped))
         return begin
 
     def multiply(self, rank: int, cycles: float, reads: float, start: float) -> float:
@@ -102,3 +103,15 @@ class SmResources:
         """Occupy the memory system with a write."""
         self.serve_to_end(rank, "l2", size / self.memory.port, start)
         self.serve_to_end(rank, "dram", size * self.memory.to_dram / self.memory.dram, start)
+
+    def shift(self, cycles: float) -> None:
+        """Move all times by the cycles of skipped iterations."""
+        for free in self.free:
+            for unit in free:
+                free[unit] += cycles
+        for times in (self.accumulators, self.operands):
+            times[:] = [time + cycles for time in times]
+        for arrivals in self.arrivals:
+            moved = [(time + cycles, taken) for time, taken in arrivals]
+            arrivals.clear()
+            arrivals.extend(moved)

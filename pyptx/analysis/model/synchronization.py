@@ -7,7 +7,7 @@ unknown completion time sleeps until the time is known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from heapq import heappush
 
 from pyptx.analysis.model.mbarrier_rings import Ring
@@ -15,13 +15,14 @@ from pyptx.analysis.model.operations import Operation, OpKind
 from pyptx.analysis.model.replay_state import Cta, Recorder, SliceState
 from pyptx.analysis.model.trip_counts import SLICE_WARPS
 
-__all__ = ["CtaBarriers", "MbarrierRings", "wait_reason"]
+__all__ = ["CtaBarriers", "MbarrierRings", "RingKey", "wait_reason"]
 
 RingKey = tuple[Cta, int]  # a ring of a CTA, by its number
 BarrierKey = tuple[Cta, object]  # a barrier of a CTA, by its name
 _ARRIVALS = frozenset((OpKind.BULK_LOAD, OpKind.ARRIVE, OpKind.ARRIVE_AFTER_TENSOR, OpKind.ARRIVE_AFTER_COPIES))
 
 
+LAG = 256  # phases by which a slice may be behind those who complete them, when iterations are skipped
 _REASONS = {OpKind.GROUP_WAIT: "copies", OpKind.WGMMA_WAIT: "wgmma", OpKind.BARRIER: "barrier"}
 
 
@@ -79,20 +80,20 @@ class MbarrierRings:
     def _prepare(self, state: SliceState) -> dict[RingKey, int]:
         """Count a slice's arrivals at each ring; return the number of its waits for each."""
         waits: dict[RingKey, int] = {}
-        for cta, op in state.synchronization():
-            if op.detail is not None and op.kind in _ARRIVALS:
-                for key in self._keys(state, cta, op):
+        for cta, op, times in state.synchronization():
+            if op.kind in _ARRIVALS:
+                for key in self.keys(state, cta, op):
                     phases = self.rings.setdefault(key, RingPhases())
-                    phases.arrived[state.number] = phases.arrived.get(state.number, 0) + 1
-            elif op.detail is not None and op.kind == OpKind.MBARRIER_WAIT:
+                    phases.arrived[state.number] = phases.arrived.get(state.number, 0) + times
+            elif op.kind == OpKind.MBARRIER_WAIT:
                 key = cta, op.detail.number
-                waits[key] = waits.get(key, 0) + 1
+                waits[key] = waits.get(key, 0) + times
         for key in waits:
             self.rings.setdefault(key, RingPhases())
         return waits
 
-    def _keys(self, state: SliceState, cta: Cta, op: Operation) -> list[RingKey]:
-        """Return the rings that an operation arrives at: of its own CTA, or of all CTAs of the cluster.
+    def keys(self, state: SliceState, cta: Cta, op: Operation) -> list[RingKey]:
+        """Return the rings that an arrival is for: of its own CTA, or of all CTAs of the cluster.
 
         A ring that the slice itself waits for passes a turn on to the next CTA.
         """
@@ -127,7 +128,7 @@ class MbarrierRings:
         """Record an arrival; slices whose phase completes wake up."""
         if op.detail is None:
             return
-        for key in self._keys(state, state.cta, op):
+        for key in self.keys(state, state.cta, op):
             arrival = time if key[0] == state.cta else time + self.remote_cycles
             phases = self.rings[key]
             number = phases.arrived[state.number]
@@ -162,8 +163,46 @@ class MbarrierRings:
             for state, _ in awake:
                 heappush(self.ready, (state.now, state.number))
 
+    def skip(
+        self, key: RingKey, phases: int, arrivals: Mapping[int, int], waits: Mapping[int, int], cycles: float
+    ) -> None:
+        """Skip iterations: add phases that complete in `cycles`, the ones under way after that.
+
+        Args:
+            key: the ring.
+            phases: number of phases.
+            arrivals: slice -> its skipped arrivals.
+            waits: slice -> its skipped waits.
+            cycles: of the skipped iterations.
+        """
+        ring = self.rings[key]
+        for number, times in arrivals.items():
+            ring.arrived[number] += times
+        for number, times in waits.items():
+            own = self.states[number].waits
+            own[key[1]] = own.get(key[1], 0) + times
+        ring.sleepers = [(state, phase + waits.get(state.number, 0)) for state, phase in ring.sleepers]
+        kept = max(0, len(ring.done) - LAG)
+        if ring.done:
+            step, first = cycles / (phases + 1), ring.done[kept]
+            between = [first + step * k for k in range(phases)]
+            ring.done = [*ring.done[:kept], *between, *(time + cycles for time in ring.done[kept:])]
+            ring.times = [*ring.times[:kept], *between, *(time + cycles for time in ring.times[kept:])]
+        else:
+            ring.times = [0.0] * phases + [time + cycles for time in ring.times]
+
+    def shift(self, skipping: Collection[int], cycles: float) -> None:
+        """Move the times of skipping slices by the cycles of their skipped iterations."""
+        for number in self.asleep.keys() & skipping:
+            self.asleep[number] += cycles
+
+    def settle(self, keys: Iterable[RingKey]) -> None:
+        """Complete the phases of rings, as far as known, after skipped iterations."""
+        for key in keys:
+            self._settle(key, self.rings[key])
+
     def unblock(self) -> bool:
-        """Resolve a deadlock: skipped iterations left a wait without its completion.
+        """Resolve a deadlock: trip counts that do not match left a wait without its completion.
 
         The earliest sleeper resumes as if its phase were complete. Return False when no slice sleeps here.
         """
@@ -201,7 +240,7 @@ class CtaBarriers:
         self.arrivals: dict[BarrierKey, dict[int, tuple[float, bool]]] = {}  # slice -> (time, sleeps)
         self.members: dict[BarrierKey, dict[int, float]] = {}  # slice -> number of its warps that take part
         for state in states:
-            for cta, op in state.synchronization():
+            for cta, op, _ in state.synchronization():
                 if op.kind == OpKind.BARRIER:
                     self.members.setdefault((cta, op.detail[0]), {})[state.number] = op.width
 
@@ -234,6 +273,12 @@ class CtaBarriers:
                 other.at += 1
                 heappush(self.ready, (other.now, other.number))
         return start if only_arrives else latest + self.cycles
+
+    def shift(self, cycles: float) -> None:
+        """Move all arrivals by the cycles of skipped iterations."""
+        for arrivals in self.arrivals.values():
+            for number, (time, sleeps) in arrivals.items():
+                arrivals[number] = time + cycles, sleeps
 
     def unblock(self) -> bool:
         """Resolve a deadlock: the earliest sleeper resumes alone. Return False when no slice sleeps here."""

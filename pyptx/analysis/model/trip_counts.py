@@ -10,8 +10,8 @@ the others the rest. Blocks that only retry an mbarrier are left out: the replay
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
@@ -34,7 +34,6 @@ __all__ = [
     "InstructionStep",
     "WarpSlice",
     "read_code",
-    "flatten_nests",
     "find_path",
     "find_slices",
 ]
@@ -243,52 +242,6 @@ def find_path(code: EntryCode, counts: np.ndarray) -> WarpPath:
         return tuple(found)
 
     return body(0, len(code.lines), 1.0, list(code.loops))
-
-
-def flatten_nests(paths: Sequence[WarpPath]) -> list[WarpPath]:
-    """Flatten a loop nest into one loop, when another slice has a single loop with as many iterations.
-
-    A producer iterates over rows and columns of a filter and then over channels, the consumers only over stages: as
-    single loops, both can skip the same number of iterations. The single loop may have one iteration less, which then
-    precedes the loop.
-    """
-    known = {trips for path in paths for trips in _trips(path)}
-
-    def flat(part: InstructionStep | Loop) -> InstructionStep | Loop:
-        if isinstance(part, InstructionStep):
-            return part
-        whole = _as_one(part)
-        if (
-            whole is not None
-            and max(_trips((part,))) + 1e-6 < whole.trips
-            and any(-1e-6 < whole.trips - trips < 1 + 1e-6 for trips in known)
-        ):
-            return whole
-        return Loop(part.trips, tuple(map(flat, part.body)))
-
-    return [tuple(map(flat, path)) for path in paths]
-
-
-def _trips(path: WarpPath) -> Iterator[float]:
-    for part in path:
-        if isinstance(part, Loop):
-            yield part.trips
-            yield from _trips(part.body)
-
-
-def _as_one(loop: Loop) -> Loop | None:
-    """Return a nest as one loop; code around the inner loop gets a fractional weight. None for sibling loops."""
-    inner = [part for part in loop.body if isinstance(part, Loop)]
-    if not inner:
-        return loop
-    one = _as_one(inner[0]) if len(inner) == 1 else None
-    if one is None:
-        return None
-    around = [
-        [replace(part, weight=part.weight / one.trips)] if isinstance(part, InstructionStep) else one.body
-        for part in loop.body
-    ]
-    return Loop(loop.trips * one.trips, tuple(part for parts in around for part in parts))
 
 
 def _block_runs(code: EntryCode, counts: np.ndarray) -> tuple[list[float], list[int]]:
