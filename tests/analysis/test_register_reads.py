@@ -28,6 +28,7 @@ def slots(*instructions: tuple[str, str, int]) -> list[float]:
     [
         ("FFMA", "R0, R1, R2, R3", 1.5),
         ("FFMA", "R0, R1, 2.5, R3", 1),
+        ("FFMA", "R0, R1, R2, R1", 1),
         ("FADD", "R0, R1, R2", 1),
         ("MUFU.EX2", "R0, R1", 1),
         ("HMMA.16816.F32.BF16", "R8, R4, R2, R8", 5),  # four of A, two of B, four accumulators

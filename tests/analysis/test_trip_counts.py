@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pyptx
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.analysis.model.trip_counts import Loop, find_path, find_slices, read_code
 from pyptx.analysis.work.call import bind_call
@@ -19,6 +20,7 @@ from pyptx.types import f32, u32
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 EXAMPLES = Path(__file__).parents[2] / "examples"
+FOREIGN = Path(__file__).parents[1] / "benchmarks" / "foreign"
 BF16 = ml_dtypes.bfloat16
 
 
@@ -122,6 +124,28 @@ def test_a_loop_that_was_unrolled_runs_fewer_times(turns):
     found = executed(code, paths[0])
     assert found["LDG"] == pytest.approx(turns, rel=0.05) and found["STG"] == 1
     assert sum(found.values()) < 12 * turns + 60
+
+
+def foreign(file: str, entry: str, *args, grid: int, block: int, smem_bytes: int = 0):
+    """Code and paths of a kernel of tests/benchmarks/foreign, which nvcc compiled."""
+    text = (FOREIGN / file).read_text(encoding="utf-8").replace(".target sm_75", ".target sm_86")
+    call = bind_call(pyptx.load(text)[entry], *args, grid=grid, block=block, smem_bytes=smem_bytes)
+    _, code, _, paths = ways_of(call)
+    return code, paths
+
+
+def test_arithmetic_that_was_unrolled_without_accesses_runs_as_often_as_it_is_counted():
+    """Two chains of 488 operations for each of 200 pairs: ptxas unrolls them, and merges the additions of the counter."""
+    numbers = np.zeros(256 * 400, np.float32)
+    code, paths = foreign("rates.ptx", "fma_loop_488", numbers, numbers, np.zeros(1, np.float32), grid=1, block=256)
+    assert executed(code, paths[0])["FFMA"] == pytest.approx(200 * 2 * 488, rel=0.01)
+
+
+def test_all_warps_reach_the_barriers_of_a_loop_that_some_skip_a_part_of():
+    """One after the load, one in each of nine halvings; few warps add in the last ones."""
+    numbers = np.zeros(512, np.uint32)
+    code, paths = foreign("sums.ptx", "sum_sequential", numbers, 512, numbers[:1], grid=1, block=512, smem_bytes=2048)
+    assert len(paths) == 4 and all(executed(code, path)["BAR"] == pytest.approx(10) for path in paths)
 
 
 def test_warps_with_roles_of_their_own_are_teams_of_their_own():

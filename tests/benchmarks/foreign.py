@@ -2,33 +2,30 @@
 
 `model_report.py` prints how the model does on them. foreign/*.cu are written for this repository after the published
 descriptions of the measured kernels (tiles, block sizes, elements per thread; nothing is copied), foreign/*.ptx is what
-nvcc 13.0 makes of them: `nvcc -O3 -arch=compute_75 -ptx`. The times are those that the named sources publish; few state
-clocks, so the model's are those of the GPU table. Rungs whose structure the source leaves open are left out.
+nvcc makes of them (`build_foreign.py`). The times are those that the named sources publish; few state clocks, so the
+model's are those of the GPU table. Rungs whose structure the source leaves open are left out.
+
+This file has the first ladders, whose halves were assigned by hand; `product_ladders.py`, `memory_ladders.py`,
+`unit_ladders.py` and `row_ladders.py` have those that a hash of their name assigns (`rungs.half_of`).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import pyptx
-from pyptx.analysis.gpus import Gpu, gpu
-from pyptx.analysis.model.estimate import estimate
-from pyptx.analysis.model.prediction import Prediction
-from pyptx.isa import targets
-
-HERE = Path(__file__).parent / "foreign"
 sys.path[:0] = [str(Path(__file__).parent)]
 
+import memory_ladders  # noqa: E402
+import product_ladders  # noqa: E402
 import row_ladders  # noqa: E402
-from row_ladders import ExampleRung  # noqa: E402
+import unit_ladders  # noqa: E402
+from rungs import Ladder, Rung, zeros  # noqa: E402
 
 SGEMM_A6000 = "README of github.com/siboehm/SGEMM_CUDA (50 launches in a loop)"
 SGEMM_3090 = "README of github.com/leimao/CUDA-GEMM-Optimization (fp32, integers 0..5, CUDA 12.2)"
@@ -38,74 +35,6 @@ TRANSPOSES = "github.com/yencal/gpu-matrix-transpose (32768 x 32768 f32)"
 LATTICES = "README of github.com/ProjectPhysX/FluidX3D (D3Q19, f32; 153 bytes a cell, largest cubic box)"
 PIECES = "github.com/Dao-AILab/quack, AI/global_memory_coalescing_notes.md (528 blocks of 256, 16 bytes a lane)"
 HISTOGRAMS = "github.com/yencal/gpu-histogram-optimization (2^30 random bytes, blocks of 512; grid not stated)"
-
-
-@dataclass(frozen=True)
-class Rung:
-    """One published measurement: a kernel and a launch on a GPU, and its seconds."""
-
-    name: str
-    gpu: str
-    seconds: float
-    file: str
-    entry: str
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    args: Callable[[], Sequence[Any]]
-    smem_bytes: int = 0
-
-    def predicted(self) -> Prediction:
-        on = device(self.gpu)
-        entry = program(self.file, on.target)[self.entry]
-        return estimate(entry, *self.args(), grid=self.grid, block=self.block, smem_bytes=self.smem_bytes, device=on)
-
-
-@dataclass(frozen=True)
-class Ladder:
-    """Rungs of one source; `held` ones are only reported."""
-
-    name: str
-    source: str
-    held: bool
-    rungs: tuple[Rung | ExampleRung, ...]
-
-
-def device(name: str) -> Gpu:
-    """A GPU of the table, or a relative of one: SMs, clock and DRAM of the published specifications."""
-    relatives = {
-        "RTX A6000": ("RTX 3090", 84, 1.80e9, 768e9),
-        "A40": ("RTX 3090", 84, 1.74e9, 696e9),
-        "L40": ("L40S", 142, 2.49e9, 864e9),
-        "GH200": ("H100 SXM", 132, 1.98e9, 4000e9),
-    }
-    if name not in relatives:
-        return gpu(name)
-    base, sms, clock, dram = relatives[name]
-    watts = {"RTX A6000": 300, "A40": 300, "L40": 300, "GH200": 900}[name]
-    tensor = min(clock, gpu(base).tensor_clock_hz)
-    return replace(
-        gpu(base),
-        name=name,
-        sms=sms,
-        clock_hz=clock,
-        tensor_clock_hz=tensor,
-        dram_bytes_per_s=dram,
-        dram_reached_bytes_per_s=None,
-        watts=watts,
-    )
-
-
-@cache
-def program(file: str, target: str) -> pyptx.Program:
-    """The kernels of a file for a target; nvcc emits the same instructions for all of them."""
-    number = targets.parse(target).number
-    text = (HERE / file).read_text(encoding="utf-8").replace(".target sm_75", f".target sm_{number}")
-    return pyptx.load(text)
-
-
-def zeros(*sizes: int, dtype: str = "float32") -> Callable[[], list[np.ndarray]]:
-    """Arrays that take no memory until they are written."""
-    return lambda: [np.zeros(size, dtype) for size in sizes]
 
 
 def sgemms() -> Iterator[Ladder]:
@@ -265,14 +194,14 @@ def pieces() -> Iterator[Ladder]:
 
 
 def histograms() -> Iterator[Ladder]:
-    count = 1 << 28  # a quarter of the measured bytes
+    count = 1 << 26  # a sixteenth of the measured bytes
 
     def args() -> Sequence[Any]:
         part = np.random.default_rng(0).integers(0, 256, 1 << 20, np.uint8)
         return [np.tile(part, count >> 20), np.zeros(256, np.uint32), count]
 
     rungs = (
-        Rung(name, "H100 SXM", ms / 4e3, "memory.ptx", f"histogram_{name}", (grid,), (512,), args)
+        Rung(name, "H100 SXM", ms / 16e3, "memory.ptx", f"histogram_{name}", (grid,), (512,), args)
         for name, grid, ms in (("global", count // 512, 276.13), ("shared", 528, 1.53), ("vector", 528, 0.47))
     )
     yield Ladder("histogram, H100 SXM", HISTOGRAMS, False, tuple(rungs))  # was held until it showed a defect
@@ -285,5 +214,7 @@ def by_row() -> Iterator[Ladder]:
 
 
 def ladders() -> list[Ladder]:
-    """All ladders."""
-    return list(chain(sgemms(), copies(), streams(), transposes(), lattices(), pieces(), histograms(), by_row()))
+    """Return all ladders."""
+    first = chain(sgemms(), copies(), streams(), transposes(), lattices(), pieces(), histograms(), by_row())
+    later = (module.ladders() for module in (product_ladders, memory_ladders, unit_ladders, row_ladders))
+    return list(chain(first, *later))

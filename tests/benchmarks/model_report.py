@@ -2,6 +2,7 @@
 
     python tests/benchmarks/model_report.py             # the development half of the published ladders, and the sweeps
     python tests/benchmarks/model_report.py --held      # the other half too: to report on, never to decide on
+    python tests/benchmarks/model_report.py L2 SGEMM    # ladders with a word in their name, and each of their rungs
     python tests/benchmarks/model_report.py --sweeps F  # sweeps of another folder than tests/benchmarks/measured
 
 Ladders (`foreign.py`): for each Spearman's rank correlation of modeled and published times, the geometric mean of their
@@ -30,7 +31,7 @@ import argparse
 import csv
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -156,21 +157,60 @@ def left_out(ratios: Mapping[str, Sequence[float]]) -> str:
     return text
 
 
-def report_ladders(held: bool) -> None:
-    """Print a line for each ladder."""
-    for half in (False, True) if held else (False,):
+def rung_lines(ladder: Ladder, predictions: Sequence[Prediction]) -> Iterator[str]:
+    """Yield a line about each rung: its times, their ratio, and what limits it."""
+    for rung, found in zip(ladder.rungs, predictions, strict=True):
+        low, high = found.interval
+        yield (
+            f"  {rung.name:32} published {rung.seconds * 1e6:11.1f} us, modeled {found.seconds * 1e6:11.1f} us, "
+            f"ratio {found.seconds / rung.seconds:.2f}, {'inside' if low <= rung.seconds <= high else 'outside'} "
+            f"its range, {found.bound}, confidence {found.confidence}"
+        )
+
+
+def chosen(words: Sequence[str], held: bool) -> list[Ladder]:
+    """Return the ladders with one of these words in their name, all without words; held ones on request only.
+
+    Raises:
+        SystemExit: no ladder has such a name, or only held ones have.
+    """
+    named = [one for one in ladders() if not words or any(word.lower() in one.name.lower() for word in words)]
+    found = [one for one in named if held or not one.held]
+    if not found:
+        hint = (
+            "; --held opens held ladders" if named else f"; known: {', '.join(sorted(one.name for one in ladders()))}"
+        )
+        raise SystemExit(f"no ladder has a name with {' or '.join(map(repr, words))}{hint}")
+    return found
+
+
+def report_ladders(words: Sequence[str] = (), held: bool = False) -> None:
+    """Print a line for each ladder, with words of their names one for each rung too, and what all of a half have in common."""
+    of = chosen(words, held)
+    for half in (False, True):
+        own = [ladder for ladder in of if ladder.held == half]
         ratios: dict[str, list[float]] = {}
         inside = count = 0
-        for ladder in ladders():
-            if ladder.held == half:
-                found = [rung.predicted() for rung in ladder.rungs]
-                print(ladder_line(ladder, found), flush=True)
-                ratios[ladder.name] = [
-                    one.seconds / rung.seconds for one, rung in zip(found, ladder.rungs, strict=True)
-                ]
-                inside, count = inside + within(ladder, found), count + len(found)
-        print(f"{'held' if half else 'development'} half, {left_out(ratios)}")
-        print(f"  {inside} of {count} published times within the error range; claimed {SHARE:.0%}")
+        for number, ladder in enumerate(own, 1):
+            found = []
+            for rung in ladder.rungs:
+                show_progress(f"{number} of {len(own)} ladders: {ladder.name}, {rung.name}")
+                found.append(rung.predicted())
+            show_progress("")
+            print(ladder_line(ladder, found), flush=True)
+            if words:
+                print("\n".join(rung_lines(ladder, found)), flush=True)
+            ratios[ladder.name] = [one.seconds / rung.seconds for one, rung in zip(found, ladder.rungs, strict=True)]
+            inside, count = inside + within(ladder, found), count + len(found)
+        if own:
+            print(f"{'held' if half else 'development'} half, {left_out(ratios)}")
+            print(f"  {inside} of {count} published times within the error range; claimed {SHARE:.0%}")
+
+
+def show_progress(text: str) -> None:
+    """Overwrite the last line of a terminal; nothing is written to files and pipes."""
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text[:100]}", end="", file=sys.stderr, flush=True)
 
 
 def report_sweeps(folder: Path) -> int:
@@ -215,10 +255,22 @@ def report_profiles(folder: Path) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="WORD", help="only ladders with such a word in their name, by rung")
     parser.add_argument("--held", action="store_true", help="also the ladders that no change is decided on")
-    parser.add_argument("--sweeps", type=Path, default=HERE / "measured", metavar="FOLDER")
+    parser.add_argument("--list", action="store_true", help="list the ladders, their halves, rungs and sources")
+    parser.add_argument(
+        "--sweeps", type=Path, default=HERE / "measured", metavar="FOLDER", help="measured sweeps and profiles"
+    )
     given = parser.parse_args(arguments)
-    report_ladders(given.held)
+    if given.list:
+        for ladder in ladders():
+            print(
+                f"{'held' if ladder.held else 'development':11} {len(ladder.rungs):3} rungs  {ladder.name}: {ladder.source}"
+            )
+        return 0
+    report_ladders(given.names, given.held)
+    if given.names:
+        return 0
     report_profiles(given.sweeps)
     return report_sweeps(given.sweeps)
 

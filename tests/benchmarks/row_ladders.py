@@ -1,55 +1,37 @@
 """Published times of kernels that work on rows and vectors, beside examples of ours that are built most like them.
 
 Norms and softmax of other authors (CuTe DSL, Triton) are not redistributed here: the rungs are the examples of this
-repository, which read and write each row once, too. Each source was assigned to a half before it was modeled.
+repository, which read and write each row once, too. Each source was assigned to a half before it was modeled. Left out:
+cross entropy of Liger, which also writes gradients; gradients of norms, whose sources do not say which bytes they count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+from rungs import ExampleRung, Ladder, assigned
 
-from pyptx.analysis.model.estimate import estimate
-from pyptx.analysis.model.prediction import Prediction
 from pyptx.kernel import Kernel
-from pyptx.types import bf16, f32
+from pyptx.types import bf16, f16, f32
 
 QUACK = "github.com/Dao-AILab/quack, README and benchmarks (do_bench, L2 cleared; H100 read off a plot)"
 LIGER = "github.com/linkedin/Liger-Kernel, benchmark data (Triton, do_bench median, L2 cleared)"
+QUACK_5090 = "github.com/Dao-AILab/quack, benchmarks/sm120_cluster_benchmark.md (do_bench, L2 cleared)"
+ATTENTION = "github.com/ROCm/flash-attention issue 27: FlashAttention-2, f16, 16384 tokens, 32 heads of 64 (30 repeats)"
 CUB = "github.com/NVIDIA/cccl, DeviceTransform binary f32 in its pull requests (nvbench, cold)"
 THREADS = 256  # of a CTA of the examples
 DTYPES = {"bf16": (bf16, np.dtype(ml_dtypes.bfloat16)), "f32": (f32, np.dtype(np.float32))}
 
 
-@dataclass(frozen=True)
-class ExampleRung:
-    """One published measurement, modeled with an example; see `foreign.Rung`."""
-
-    name: str
-    gpu: str
-    seconds: float
-    kernel: Kernel
-    args: Callable[[], Sequence[Any]]
-    params: Mapping[str, Any] = field(default_factory=dict)
-
-    def predicted(self) -> Prediction:
-        """All sources of this file time each launch by itself, between two events."""
-        found = estimate(self.kernel, *self.args(), device=self.gpu, **self.params)
-        return replace(found, seconds=found.isolated_seconds)
-
-
 @cache
 def kernel_of(name: str, dtype: str, arch: str) -> Kernel:
     """An example for a type; from "sm_90" on, clusters share long rows."""
-    from examples import layer_norm, rms_norm, softmax, vector_add
-
-    module = {"layer_norm": layer_norm, "rms_norm": rms_norm, "softmax": softmax, "vector_add": vector_add}[name]
-    of, kind = getattr(module, f"{name}_of"), DTYPES[dtype][0]
+    of, kind = getattr(import_module(f"examples.{name}"), f"{name}_of"), DTYPES[dtype][0]
     return of(kind) if name == "vector_add" else of(kind, arch)
 
 
@@ -135,3 +117,67 @@ def held() -> Iterator[tuple[str, str, list[ExampleRung]]]:
             for rung in by_bandwidth(name, dtype, "RTX 5090", "sm_80", 4096, rates)
         ],
     )
+
+
+def cross_entropies(dtype: str, on: str, arch: str, m: int, rates: Mapping[int, float]) -> Iterator[ExampleRung]:
+    """Yield rungs by the length of rows, from GB/s of one read."""
+    kind = DTYPES[dtype][1]
+    for n, rate in rates.items():
+
+        def args(n: int = n) -> Sequence[Any]:
+            return [np.zeros((m, n), kind), np.zeros(m, np.int32)]
+
+        seconds, kernel = m * n * kind.itemsize / (rate * 1e9), kernel_of("cross_entropy", dtype, arch)
+        yield ExampleRung(f"cross_entropy {dtype} {m} x {n}", on, seconds, kernel, args)
+
+
+def swiglus() -> Iterator[ExampleRung]:
+    from examples.swiglu import kernels_of
+
+    m, milliseconds = 8192, {1024: 0.02333, 2048: 0.03958, 4096: 0.07251, 8192: 0.13709, 16384: 0.26701, 32768: 0.5275}
+    kernel = kernels_of(bf16)[0]
+    for n, ms in milliseconds.items():
+
+        def args(n: int = n) -> Sequence[Any]:
+            return [np.zeros((m, n), DTYPES["bf16"][1]) for _ in range(2)]
+
+        yield ExampleRung(f"swiglu bf16 {m} x {n}", "H100 SXM", ms / 1e3, kernel, args)
+
+
+def attentions() -> Iterator[ExampleRung]:
+    from examples.ampere.attention import attention_of
+
+    heads, width, tokens = 32, 64, 16384
+    rates = {512: 150.9, 1024: 154.49, 2048: 171.8, 4096: 172.81, 8192: 172.96, 16384: 173.04}  # TFLOP/s
+    kernel = attention_of(f16)
+    for length, rate in rates.items():
+        shape = (tokens // length, heads, length, width)
+
+        def args(shape: tuple[int, ...] = shape) -> Sequence[Any]:
+            return [np.zeros(shape, np.float16) for _ in range(3)]
+
+        seconds = 4 * tokens * heads * length * width / (rate * 1e12)
+        yield ExampleRung(f"attention {length}", "RTX 4090", seconds, kernel, args, isolated=False)
+
+
+def ladders() -> Iterator[Ladder]:
+    """Yield the ladders that a hash of their name assigns to a half."""
+    of = "RMS norm by width, H100 SXM"
+    times = {1024: 12.16, 2048: 17.57, 4096: 29.18, 8192: 50.91, 16384: 95.01}
+    yield assigned(of, LIGER, by_time("rms_norm", "bf16", "H100 SXM", "sm_90", 4096, times))
+    rates = {256: 1900, 1024: 2630, 4096: 2889, 16384: 2974, 65536: 3004}
+    of = "softmax by length, H100 SXM"
+    yield assigned(of, QUACK, by_bandwidth("softmax", "bf16", "H100 SXM", "sm_90", 32768, rates))
+    rates = {256: 1113, 1024: 1902, 4096: 2692, 16384: 3061, 65536: 3182}
+    of = "cross entropy by length, H100 SXM"
+    yield assigned(of, QUACK, list(cross_entropies("bf16", "H100 SXM", "sm_90", 32768, rates)))
+    half = {4096: 1289, 16384: 1453, 65536: 1579, 131072: 1617}
+    single = {4096: 1373, 16384: 1517, 65536: 1610, 131072: 1642}
+    rungs = [
+        rung
+        for dtype, rates in (("bf16", half), ("f32", single))
+        for rung in cross_entropies(dtype, "RTX 5090", "sm_80", 4096, rates)
+    ]
+    yield assigned("cross entropy by length, RTX 5090", QUACK_5090, rungs)
+    yield assigned("SwiGLU by width, H100 SXM", LIGER, list(swiglus()))
+    yield assigned("attention by length, RTX 4090", ATTENTION, list(attentions()))

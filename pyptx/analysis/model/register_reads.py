@@ -1,13 +1,15 @@
 """Operand reads of machine instructions: slots of a sub-core's read stage, which one instruction at a time passes.
 
 The register file of a sub-core delivers `gpu_table.REGISTER_READS` operands of a warp per cycle. An instruction with more
-operands stays in the read stage longer; operands that the reuse cache holds cost nothing. A wgmma adds to accumulators in
-registers: it reads each once, in as many steps as the tensor cores need cycles, and every step takes a slot from other
-instructions. The accumulators of tcgen05 are in tensor memory and take none.
+operands stays in the read stage longer; operands that the reuse cache holds, and a register that the instruction names
+twice, cost nothing. A wgmma adds to accumulators in registers: it reads each once, in as many steps as the tensor cores
+need cycles, and every step takes a slot from other instructions. The accumulators of tcgen05 are in tensor memory and
+take none.
 
 Sources: Huerta et al. 2025 (arXiv 2503.20481): one instruction at a time in the read stage, two banks of one port, the
-reuse cache. That the steps of a wgmma pass through the same stage is not documented: it follows from the published rates
-of FlashAttention-3, whose time per block, for D = 64, 128 and 256 and for f16 and fp8, is that of its products and of the
+reuse cache. Chains of `x = fma(y, x, y)` reach 93 % of the peak of B200 and B300 (OpenCL-Benchmark by ProjectPhysX).
+That the steps of a wgmma pass through the same stage is not documented: it follows from the published rates of
+FlashAttention-3, whose time per block, for D = 64, 128 and 256 and for f16 and fp8, is that of its products and of the
 instructions between them, not the longer of the two.
 """
 
@@ -29,7 +31,8 @@ def read_slots(lines: Sequence[SassLine]) -> tuple[float, ...]:
     for line in lines:
         accesses = [one for one in register_accesses(line.opcode, line.operands) if one.bank == "R"]
         reads = [one for one in accesses if one.role == READ]
-        registers = sum(one.width for slot, one in enumerate(reads) if not _is_kept(kept, slot, one))
+        read = {(one.number, one.width) for slot, one in enumerate(reads) if not _is_kept(kept, slot, one)}
+        registers = sum(width for _, width in read)
         kept = {slot: one.number for slot, one in enumerate(reads) if line.control.reuse >> slot & 1}
         if line.opcode.partition(".")[0].endswith("GMMA"):
             found.append(_product_slots(accesses))

@@ -2,9 +2,9 @@
 
 The simulator counts executions of PTX instructions for each warp at the real problem size. A basic block of machine code
 runs as often as its PTX instructions, divided by the number of copies that ptxas made of them: in a loop unrolled by
-four, memory and tensor instructions, which are never merged, occur four times. When an instruction occurs in several
-blocks (the remainder of an unrolled loop, the slow path of a wait), the first block takes the executions it explains and
-the others the rest. Blocks that only retry an mbarrier are left out: the replay determines waiting times.
+four, memory and tensor instructions, which are never merged, occur four times; in a block without them, floating-point
+arithmetic does. When an instruction occurs in several blocks (the remainder of an unrolled loop, the slow path of a
+wait), the first block takes the executions it explains and the others the rest. Blocks that only retry an mbarrier are left out: the replay determines waiting times.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ __all__ = [
 
 SLICE_WARPS = 4  # warps, one for each sub-core, that execute together
 _NEVER_MERGED = frozenset(("tensor", "async", "shared", "global", "atomic", "local", "sync", "warp", "special"))
+_ONE_TO_ONE = frozenset("FFMA FADD FMUL HFMA2 HADD2 HMUL2 DFMA DADD DMUL".split())  # of a PTX instruction each
+_CONVERGENCE = frozenset(("BSSY", "BSYNC"))  # added around branches, with the line of any instruction near
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +260,7 @@ def _block_runs(code: EntryCode, counts: np.ndarray) -> tuple[list[float], list[
             ran = -1.0
         elif open_ and number not in code.cold:
             times = _copies_of_all(open_, left)
-            sure = [kind for kind in open_ if opcode_group(kind[1]) in _NEVER_MERGED]
+            sure = _counted(open_)
             # an inner loop that ptxas unrolled completely: its instructions have copies here, those of the outer loop none
             single = [kind for kind in sure if open_[kind] == 1 and opcode_group(kind[1]) != "shared"]
             if sure:
@@ -284,7 +286,14 @@ def _block_runs(code: EntryCode, counts: np.ndarray) -> tuple[list[float], list[
 
 def _kinds(code: EntryCode, block: tuple[int, int]) -> Counter[tuple[int, str]]:
     """Count the machine instructions of a block by PTX instruction and opcode."""
-    return Counter((code.owners[row], _word(code.lines[row])) for row in range(*block) if code.owners[row] >= 0)
+    own = (row for row in range(*block) if code.owners[row] >= 0)
+    return Counter((code.owners[row], word) for row in own if (word := _word(code.lines[row])) not in _CONVERGENCE)
+
+
+def _counted(kinds: Mapping[tuple[int, str], int]) -> list[tuple[int, str]]:
+    """Return the kinds whose copies show how often ptxas unrolled the block: accesses and the like, or else arithmetic."""
+    sure = [kind for kind in kinds if opcode_group(kind[1]) in _NEVER_MERGED]
+    return sure or [kind for kind in kinds if kind[1] in _ONE_TO_ONE]
 
 
 def _word(line: SassLine) -> str:
@@ -293,8 +302,7 @@ def _word(line: SassLine) -> str:
 
 def _copies_of_all(kinds: Mapping[tuple[int, str], int], left: Mapping[tuple[int, str], float]) -> int:
     """Return the unroll factor of a block: the number of copies that all its instructions have."""
-    sure = [k for (_, word), k in kinds.items() if opcode_group(word) in _NEVER_MERGED]
-    times = min(sure or kinds.values())
+    times = min([kinds[kind] for kind in _counted(kinds)] or kinds.values())
     return times if times > 1 and max(left[kind] for kind in kinds) >= times else 1
 
 

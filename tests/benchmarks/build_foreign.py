@@ -1,0 +1,47 @@
+"""Compile foreign/*.cu to PTX:  python tests/benchmarks/build_foreign.py [--nvcc NVCC] [NAME ...]
+
+The PTX is part of the repository, so that a report needs no compiler; this is for changes of the sources. Nothing is
+fetched: nvcc is that of the wheel nvidia-cuda-nvcc, or the one given. The files were made by nvcc 13.0, whose PTX older
+assemblers take too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyptx.toolchain.locate import find
+
+FOLDER = Path(__file__).parent / "foreign"
+ARCHITECTURES = {  # the least that the instructions need
+    "sgemm": "compute_75",
+    "memory": "compute_75",
+    "rates": "compute_75",
+    "sums": "compute_75",
+    "products": "compute_80",
+    "mma_products": "compute_80",
+    "blackwell": "compute_100a",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ARCHITECTURES)}; all without one")
+    parser.add_argument("--nvcc", type=Path, help="compiler")
+    given = parser.parse_args(arguments)
+    unknown = set(given.names) - ARCHITECTURES.keys()
+    if unknown:
+        raise SystemExit(f"there is no {', '.join(sorted(unknown))}.cu; expected {', '.join(ARCHITECTURES)}")
+    nvcc = given.nvcc or find("ptxas").with_name("nvcc")
+    for name in given.names or ARCHITECTURES:
+        source, result = FOLDER / f"{name}.cu", FOLDER / f"{name}.ptx"
+        command = [nvcc, "-O3", "-std=c++17", f"-arch={ARCHITECTURES[name]}", "-ptx", source, "-o", result]
+        subprocess.run(command, check=True)
+        print(f"{result}: {result.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
