@@ -28,6 +28,8 @@ from pyptx.texture import Surface, Texture
 
 __all__ = ["Call", "bind_call"]
 
+COPIED_AT_ONCE = 1 << 23  # bytes
+
 
 @dataclass(frozen=True, eq=False)
 class Call:
@@ -173,6 +175,19 @@ def _blank(out: Any) -> Any:
     return np.zeros(array.shape, array.dtype)
 
 
+def _copy_of(array: np.ndarray) -> np.ndarray:
+    """Return a copy of an array. Parts of zeros are not written, so that large arrays of zeros take no memory."""
+    if array.nbytes < 2 * COPIED_AT_ONCE or not array.flags.c_contiguous:
+        return array.copy()
+    made = np.zeros(array.shape, array.dtype)
+    source, target = array.reshape(-1).view(np.uint8), made.reshape(-1).view(np.uint8)
+    for start in range(0, array.nbytes, COPIED_AT_ONCE):
+        part = source[start : start + COPIED_AT_ONCE]
+        if (part.view(np.uint64) if part.nbytes % 8 == 0 else part).any():
+            target[start : start + COPIED_AT_ONCE] = part
+    return made
+
+
 def _copied(args: Sequence[Any]) -> list[Any]:
     """Return writable copies of the arrays; arrays that shared memory still share it."""
     made: dict[tuple[int, int], np.ndarray] = {}
@@ -182,7 +197,7 @@ def _copied(args: Sequence[Any]) -> list[Any]:
         owner = array if address is None else ARRAYS.owner(array)
         key, start = ARRAYS.extent(owner), ARRAYS.extent(array)[0]
         if key not in made:
-            made[key] = owner.copy()
+            made[key] = _copy_of(owner)
             POINTERS.place_copy(made[key], address_of(owner))
         if owner is array:
             return made[key]
