@@ -1,10 +1,11 @@
-"""Error ranges of the performance model:  python tests/benchmarks/error_ranges.py [--write | --stored]
+"""Error ranges of the performance model:  python tests/benchmarks/error_ranges.py [--write] [--stored]
 
 Derives them from the development half of the published ladders (`foreign.py`) and from the published matrix products
 and attention (`published.py`), on which the model was developed too. The held-out ladders take no part;
 `model_report.py --held` says how many of their times lie within the ranges. The printed shares are of ladders whose cases
 take no part in the range. With --write the ranges and their cases go to `pyptx/analysis/model/error_ranges.json`;
---stored prints what the stored cases lead to, without modeling them again.
+--stored takes
+the stored cases, without modeling them again.
 """
 
 from __future__ import annotations
@@ -45,7 +46,12 @@ def development_cases() -> Iterator[Case]:
 
 def stored_cases() -> list[Case]:
     """Return the cases of `error_ranges.json`."""
-    return [Case(*row) for row in json.loads(DATA.read_text(encoding="utf-8"))["cases"]]
+    data = json.loads(DATA.read_text(encoding="utf-8"))
+    if data["model_version"] != MODEL_VERSION:
+        raise SystemExit(
+            f"{DATA.name} has cases of model {data['model_version']}, not of {MODEL_VERSION}: omit --stored"
+        )
+    return [Case(*row) for row in data["cases"]]
 
 
 def main(arguments: Sequence[str]) -> None:
