@@ -4,29 +4,22 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
+from support.shortened_estimates import EXAMPLES, PRODUCTS, call_of_example, call_of_product, estimates
 
-from pyptx.analysis.model import launch_model as model
 from pyptx.analysis.model.constants import Constants
-from pyptx.analysis.model.estimate import predict
 from pyptx.analysis.model.mbarrier_rings import Ring
 from pyptx.analysis.model.operations import Operation, OpKind
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replay_state import Memory, ReplayResult
 from pyptx.analysis.model.slice_program import SliceProgram, write_program
 from pyptx.analysis.model.trip_counts import InstructionStep, Loop, WarpPath
-from pyptx.analysis.work.call import Call, bind_call
-from pyptx.analysis.work.count import work_of
 
-ml_dtypes = pytest.importorskip("ml_dtypes")
-BF16, F32 = ml_dtypes.bfloat16, np.float32
-EXAMPLES = Path(__file__).parents[2] / "examples"
+pytest.importorskip("ml_dtypes")
+FOLDER = Path(__file__).parents[2] / "examples"
 FULL, EMPTY = Ring(0, 4, "TMA", False), Ring(1, 4, "warps", True)
 TURN = Ring(2, 128, "warps", False)
 MEMORY = Memory(port=64, dram=20, from_dram=1, to_dram=1, load_cycles=500, copy_cycles=700, remote_cycles=100)
@@ -94,6 +87,8 @@ def test_outer_loops_are_skipped_too():
     slices = [(0, (Loop(60 * 40.0, steps("wait", "load")),)), (0, (Loop(60.0, tile),))]
     whole, short = run(slices, math.inf), run(slices, 10_000)
     assert short.cycles == pytest.approx(whole.cycles, rel=0.01) and short.replayed < 0.3 * whole.cycles
+    for own, complete in zip(short.slices, whole.slices, strict=True):
+        assert own.executions == pytest.approx(complete.executions, rel=0.01)
 
 
 @pytest.mark.parametrize("trips", [(300, 300), (300, 280)])
@@ -124,103 +119,24 @@ def test_inner_loops_have_all_iterations_of_fractional_trip_counts():
     assert executed[CODE["compute"]] == 53 and executed[CODE["load"]] == 10
 
 
-HEADS = {"B": 1, "H": 2, "S": 1024, "T": 1024, "D": 128}
-# Example and kernel, sizes of its inputs (or a function that returns its inputs), parameters, GPU
-CASES: dict[str, tuple[dict[str, int] | Callable, dict[str, Any], str]] = {
-    "vector_add": ({"N": 1 << 24}, {}, "H200"),
-    "reduce_sum": ({"N": 1 << 24}, {"CTAS": 132}, "H200"),
-    "transpose": ({"M": 2048, "N": 2048}, {}, "H200"),
-    "softmax": ({"M": 64, "N": 100_000}, {}, "H200"),
-    "rms_norm": ({"M": 64, "N": 65_536}, {}, "H200"),
-    "rms_norm_fp8": ({"M": 64, "N": 16_384}, {}, "H200"),
-    "rms_norm_backward": ({"M": 512, "N": 4096}, {"PARTS": 8}, "H200"),
-    "selective_scan": (lambda scan: scan.inputs(1, 1024, 64), {"LC": 64}, "H200"),
-    "moe_routing": ({"M": 4096, "E": 64}, {"TOP": 8}, "H200"),
-    "moe_routing.sort_by_expert": (lambda _: [np.arange(4096, dtype=np.int32) % 7], {"E1": 8}, "H200"),
-    "sampling": (
-        lambda _: [np.ones((8, 32_768), BF16), np.zeros(8, F32)],
-        {"top_k": 50, "top_p": 0.9, "temperature": 1.0},
-        "H200",
-    ),
-    "layer_norm": ({"M": 64, "N": 65_536}, {}, "H200"),
-    "cross_entropy": (lambda _: [np.ones((64, 50_000), F32), np.zeros(64, np.int32)], {}, "H200"),
-    "swiglu": ({"M": 512, "N": 8192}, {}, "H200"),
-    "swiglu.swiglu_backward": ({"M": 512, "N": 8192}, {}, "H200"),
-    "sgemm": ({"M": 256, "N": 256, "K": 2048}, {}, "H200"),
-    "ampere/gemm": ({"M": 256, "N": 256, "K": 4096}, {}, "A100"),
-    "ampere/attention": ({**HEADS, "S": 2048, "T": 2048, "D": 64}, {}, "A100"),
-    "ampere/paged_attention": (lambda paged: paged.inputs(1, 4, 2, 64, 16, [2000], BF16), {"SPLITS": 2}, "A100"),
-    "hopper/gemm": ({"M": 256, "N": 256, "K": 8192}, {}, "H200"),
-    "hopper/persistent_gemm": ({"M": 1024, "N": 1024, "K": 2048}, {"CTAS": 4}, "H200"),
-    "hopper/stream_k_gemm": ({"M": 384, "N": 512, "K": 4096}, {"BN": 64, "CTAS": 10, "W": 128 * 64}, "H200"),
-    "hopper/fp8_gemm": (lambda fp8: fp8.inputs(*(np.ones((512, 2048), F32) for _ in "ab")), {"CTAS": 8}, "H200"),
-    "hopper/grouped_gemm": (
-        lambda _: [
-            *(np.zeros(shape, BF16) for shape in ((1024, 1024), (4, 1024, 512))),
-            np.array([0, 100, 500, 600, 1024], np.int32),
-        ],
-        {"CTAS": 8},
-        "H200",
-    ),
-    "hopper/moe_backward.expert_gradients": (
-        lambda _: [*(np.zeros((2048, 512), BF16) for _ in "xy"), np.array([0, 500, 2048], np.int32)],
-        {"G": 2},
-        "H200",
-    ),
-    "hopper/convolution": (
-        {"N": 2, "H": 16, "W": 16, "C": 256, "R": 3, "S": 3, "F": 256},
-        {"P": 16, "Q": 16, "PAD": 1, "CTAS": 4},
-        "H200",
-    ),
-    "hopper/attention": (HEADS, {"CAUSAL": True}, "H200"),
-    "hopper/persistent_attention": ({"B": 1, "H": 2, "HK": 1, "S": 2048, "D": 128}, {"CTAS": 4}, "H200"),
-    "hopper/attention_backward": (
-        {**HEADS, "H": 1, "S": 2048, "T": 2048, "SP": 2048},
-        {"CAUSAL": True, "CLUSTER": 4},
-        "H200",
-    ),
-    "blackwell/gemm": ({"M": 256, "N": 256, "K": 8192}, {"CTAS": 2}, "B200"),
-    "blackwell/pair_gemm": ({"M": 512, "N": 512, "K": 4096}, {"CTAS": 2}, "B200"),
-    "blackwell/nvfp4_gemm": (lambda m: m.inputs(*(np.ones((256, 8192), F32) for _ in "ab")), {"CTAS": 1}, "B200"),
-    "blackwell/attention": ({**HEADS, "S": 2048, "T": 2048}, {"CAUSAL": True}, "B200"),
-}
-
-
-def call_of(name: str) -> Call:
-    """A call of an example, of which only the sizes matter."""
-    inputs, params, _ = CASES[name]
-    file, _, attribute = name.partition(".")
-    module = import_module(f"examples.{file.replace('/', '.')}")
-    kernel = getattr(module, attribute or file.rpartition("/")[2])
-    if not callable(inputs):
-        return bind_call(kernel, *kernel.launcher.inputs_for((), inputs), **params)
-    arrays = inputs(module)
-    if isinstance(arrays[0], (list, tuple)):
-        arrays, params = arrays[0], {**params, "alpha": arrays[1]}
-    return bind_call(kernel, *arrays, **params)
-
-
-def both(call: Call, gpu: str, monkeypatch: pytest.MonkeyPatch) -> tuple[float, float]:
-    """Seconds of a call with skipped iterations, and with all iterations."""
-    compiled, work = call.compiled(), work_of(call)
-    found = []
-    for patience in (model.PATIENCE, math.inf):
-        monkeypatch.setattr(model, "PATIENCE", patience)
-        found.append(predict(compiled, call.plan, work, gpu).seconds)
-    return found[0], found[1]
-
-
 @pytest.mark.sampled(12)
-@pytest.mark.parametrize("name", CASES)
-def test_a_shortened_estimate_of_an_example_is_that_of_all_iterations(name: str, monkeypatch: pytest.MonkeyPatch):
-    short, whole = both(call_of(name), CASES[name][2], monkeypatch)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_shortened_estimate_of_an_example_is_that_of_all_iterations(name: str):
+    short, whole = estimates(call_of_example(name), EXAMPLES[name][2])
+    assert short == pytest.approx(whole, rel=0.02)
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("entry", PRODUCTS)
+def test_a_shortened_estimate_of_a_product_by_nvcc_is_that_of_all_iterations(entry: str):
+    short, whole = estimates(*call_of_product(entry, 512))
     assert short == pytest.approx(whole, rel=0.02)
 
 
 def test_no_example_is_left_out():
     files = {
-        path.relative_to(EXAMPLES).with_suffix("").as_posix()
-        for path in EXAMPLES.rglob("*.py")
+        path.relative_to(FOLDER).with_suffix("").as_posix()
+        for path in FOLDER.rglob("*.py")
         if "def main(" in path.read_text(encoding="utf-8")
     }
-    assert {name.partition(".")[0] for name in CASES} == files - {"warp_image"}
+    assert {name.partition(".")[0] for name in EXAMPLES} == files - {"warp_image"}
