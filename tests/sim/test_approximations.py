@@ -59,28 +59,29 @@ def both(function: str, *inputs: np.ndarray) -> np.ndarray:
     )
 
 
-# function, inputs, the exact value, and how far the rounded result may be from it in ulp: half of one, and a trifle.
+# function, inputs, the exact value, and how far a result may be from it in ulp: half of one and a trifle, if it is rounded once.
+ROUNDED_ONCE = 0.5001
 CASES = [
-    ("ex2.approx.f32", (-150, 128), np.exp2),
-    ("lg2.approx.f32", (0, 1000), np.log2),
-    ("sin.approx.f32", (-6.3, 6.3), np.sin),
-    ("cos.approx.f32", (-6.3, 6.3), np.cos),
-    ("tanh.approx.f32", (-10, 10), np.tanh),
-    ("sqrt.approx.f32", (0, 1e6), np.sqrt),
-    ("rsqrt.approx.f32", (0, 1e6), lambda x: 1 / np.sqrt(x)),
-    ("rcp.approx.f32", (-1e3, 1e3), lambda x: 1 / x),
+    ("ex2.approx.f32", (-150, 128), np.exp2, 1.25),
+    ("lg2.approx.f32", (0, 1000), np.log2, ROUNDED_ONCE),
+    ("sin.approx.f32", (-6.3, 6.3), np.sin, ROUNDED_ONCE),
+    ("cos.approx.f32", (-6.3, 6.3), np.cos, ROUNDED_ONCE),
+    ("tanh.approx.f32", (-10, 10), np.tanh, ROUNDED_ONCE),
+    ("sqrt.approx.f32", (0, 1e6), np.sqrt, ROUNDED_ONCE),
+    ("rsqrt.approx.f32", (0, 1e6), lambda x: 1 / np.sqrt(x), ROUNDED_ONCE),
+    ("rcp.approx.f32", (-1e3, 1e3), lambda x: 1 / x, ROUNDED_ONCE),
 ]
 
 
-@pytest.mark.parametrize("function, limits, exact", CASES, ids=[case[0] for case in CASES])
-def test_the_result_is_rounded_once(function, limits, exact):
+@pytest.mark.parametrize("function, limits, exact, ulps", CASES, ids=[case[0] for case in CASES])
+def test_the_result_is_close(function, limits, exact, ulps):
     x = samples(*limits)
     if function.startswith(("sin", "cos")):
         x[np.abs(x) > 1000] = 2.0  # reduced with the bits of a double: far off there
     with np.errstate(all="ignore"):
         got, wanted = both(function, x).astype(np.longdouble), exact(x.astype(np.longdouble))
         ulp = np.spacing(np.abs(wanted).astype(np.float32)).astype(np.longdouble)
-        near = np.abs(got - wanted) <= 0.5001 * ulp
+        near = np.abs(got - wanted) <= ulps * ulp
         same = (got == wanted.astype(np.float32)) | (np.isnan(got) & np.isnan(wanted))
     assert (near | same).all(), [
         (float(a), float(b), float(c))

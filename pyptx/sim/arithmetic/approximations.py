@@ -1,11 +1,18 @@
-"""Elementary functions in double precision, step by step as in core/src/approximations.h, for bit-identical results."""
+"""Elementary functions, step by step as in core/src/approximations.h, for bit-identical results; in double but for `ex2_f32`."""
 
 from __future__ import annotations
 
 import math
 import struct
 
-__all__ = ["cos", "ex2", "lg2", "sin", "tanh"]
+__all__ = ["cos", "ex2", "ex2_f32", "lg2", "sin", "tanh"]
+
+_EX2_F32 = tuple(
+    map(
+        float.fromhex,
+        ("0x1.41fbbcp-13", "0x1.5f3e54p-10", "0x1.3b2d4cp-7", "0x1.c6aee8p-5", "0x1.ebfbdcp-3", "0x1.62e43p-1", "1"),
+    )
+)
 
 _EX2 = (
     1.3344183651550012e-06,
@@ -34,6 +41,20 @@ def ex2(v: float) -> float:
     for k in _EX2[1:]:
         p = p * t + k
     return p * math.ldexp(1.0, n)
+
+
+def ex2_f32(v: float) -> float:
+    """Return 2^v for a number `v` of type f32; exact up to the rounding of a subnormal result to f32."""
+    w = min(max(v, -1000.0), 1000.0)
+    n = round(w)
+    t, p = w - n, _EX2_F32[0]
+    for k in _EX2_F32[1:]:
+        p = _to_f32(_to_f32(p * t) + k)
+    return math.ldexp(p, n)
+
+
+def _to_f32(v: float) -> float:
+    return struct.unpack("<f", struct.pack("<f", v))[0]
 
 
 def lg2(v: float) -> float:

@@ -170,6 +170,10 @@ def _approximation(compute):
     return run
 
 
+def _ex2_bits(node: Apply, a: int) -> int:
+    return _approximation(approximations.ex2_f32 if node.type == "f32" else approximations.ex2)(node, a)
+
+
 def _rsqrt(v: float) -> float:
     if v == 0.0:
         return math.copysign(math.inf, v)
@@ -257,7 +261,7 @@ FLOAT = {
     "sqrt": _exact(lambda mode, a: fp.root(a)),
     "divapprox": _divide_approximately,
     "rsqrt": _rsqrt_bits,
-    "ex2": _approximation(approximations.ex2),
+    "ex2": _ex2_bits,
     "lg2": _approximation(approximations.lg2),
     "sin": _approximation(approximations.sin),
     "cos": _approximation(approximations.cos),

@@ -124,6 +124,7 @@ struct Cluster {
 #define MB_WORD(pending, expected, tx, phase, layout) \
     ((u64)(pending) | (u64)(expected) << 20 | ((u64)(tx) & 0x1fffff) << 40 | (u64)(phase) << 61 | (u64)(layout) << 62)
 
+enum { LAST = 8 };
 // The address pattern of the last execution of a memory operation; equal patterns are analyzed once.
 typedef struct {
     V64 delta;                  // from the first lane
@@ -131,6 +132,7 @@ typedef struct {
     u32 mask, phase, extra, excess, valid, segment, kind, bytes, near;          // near: all offsets fit in `offset`
     i64 lo, hi;
     u64 bits, span;
+    u64 last[LAST];             // addresses of the last executions, by the index of the warp modulo LAST
 } Pattern;
 
 typedef struct { u64 issues, lanes; } Executed;

@@ -136,46 +136,20 @@ static void f_class_f32(Ctx *x, const Op *o, u32 m) {
     F32 r; float in[LANES], out[LANES]; memcpy(in, &a, sizeof in); \
     for (int i = 0; i < LANES; i++) { double v = in[i]; out[i] = (float)(EXPR); } \
     memcpy(&r, out, sizeof r); put32(x, o->d, (V32)finish(r, o->mod), m); }
-// approx_ex2 for all lanes with the same additions and multiplications, eight lanes at once; v minus its nearest integer is
-// exact in f32.
-typedef double D8 __attribute__((ext_vector_type(8)));
-typedef i64 I8 __attribute__((ext_vector_type(8)));
-typedef i32 W8 __attribute__((ext_vector_type(8)));
-typedef float F8 __attribute__((ext_vector_type(8)));
-static inline void ex2_rest(F32 v, F32 n, D8 *p) {                      // 2^(v - n)
-    F32 rest = v - n;
-    D8 t[LANES / 8];
-    for (int part = 0; part < LANES / 8; part++) {
-        F8 in;
-        memcpy(&in, (char *)&rest + 32 * part, sizeof in);
-        t[part] = __builtin_convertvector(in, D8);
-        p[part] = (D8){} + EX2[0];
-    }
-    for (int i = 1; i < EX2_TERMS; i++)                                 // interleaved, to hide the latency of each chain
-        for (int part = 0; part < LANES / 8; part++) p[part] = p[part] * t[part] + EX2[i];
-}
-static inline F32 narrow(const D8 *p) {
-    F32 r;
-    for (int part = 0; part < LANES / 8; part++) {
-        F8 out = __builtin_convertvector(p[part], F8);
-        memcpy((char *)&r + 32 * part, &out, sizeof out);
-    }
-    return r;
+// 2^v in f32 with the additions and multiplications of ex2_f32 in arithmetic/approximations.py; v minus its nearest integer
+// is exact.
+static inline F32 ex2_rest(F32 v, F32 n) {                              // 2^(v - n)
+    F32 t = v - n, p = (F32)EX2_F32[0];
+    for (int i = 1; i < EX2_F32_TERMS; i++) p = p * t + EX2_F32[i];
+    return p;
 }
 static __attribute__((noinline)) F32 slow_ex2_f32(F32 v) {              // results may be subnormal, infinite or NaN
     F32 w = v > 1000.0f ? (F32)1000.0f : v;                             // overflows f32 anyway
     w = w < -1000.0f ? (F32)-1000.0f : w;
     w = w == w ? w : (F32)0.0f;
     F32 n = __builtin_elementwise_rint(w);
-    S32 whole = __builtin_convertvector(n, S32);
-    D8 p[LANES / 8];
-    ex2_rest(w, n, p);
-    for (int part = 0; part < LANES / 8; part++) {
-        W8 power;
-        memcpy(&power, (char *)&whole + 32 * part, sizeof power);
-        p[part] *= (D8)((__builtin_convertvector(power, I8) + 1023) << 52);
-    }
-    F32 r = narrow(p);
+    V64 power = (V64)(__builtin_convertvector(n, S64) + 1023) << 52;
+    F32 r = __builtin_convertvector(__builtin_convertvector(ex2_rest(w, n), F64) * (F64)power, F32);
     return v == v ? r : v;
 }
 static void f_ex2_f32(Ctx *x, const Op *o, u32 m) {
@@ -184,9 +158,7 @@ static void f_ex2_f32(Ctx *x, const Op *o, u32 m) {
     S32 plain = (F32)((V32)a & 0x7fffffff) <= 125.0f;
     if (LIKELY(o->mod <= M_FTZ && __builtin_reduce_and(plain))) {       // normal results: add to the exponent
         F32 n = __builtin_elementwise_rint(a);
-        D8 p[LANES / 8];
-        ex2_rest(a, n, p);
-        put32(x, o->d, (V32)narrow(p) + ((V32)__builtin_convertvector(n, S32) << 23), m);
+        put32(x, o->d, (V32)ex2_rest(a, n) + ((V32)__builtin_convertvector(n, S32) << 23), m);
         return;
     }
     put32(x, o->d, (V32)finish(slow_ex2_f32(a), o->mod), m);

@@ -6,7 +6,6 @@
 
 typedef float F8 __attribute__((ext_vector_type(8)));
 typedef i32 S8 __attribute__((ext_vector_type(8)));
-typedef double D8 __attribute__((ext_vector_type(8)));
 
 enum { FOLD_NONE, FOLD_ADD, FOLD_SUB, FOLD_MUL, FOLD_FMA, FOLD_HORNER, FOLD_MAX, FOLD_MIN, FOLD_EX2 };
 static u8 kinds[1024];                                                  // of operations; filled when the library is loaded
@@ -32,13 +31,11 @@ static inline __attribute__((always_inline)) int raise_two(F8 *v) {
     S8 large = 0;
     EACH(large |= ~((F8)((S8)v[i] & 0x7fffffff) <= 125.0f))
     if (UNLIKELY(any(large))) return 0;
-    D8 t[4], p[4];
+    F8 t[4], p[4];
     S8 whole[4];
-    EACH(F8 n = __builtin_elementwise_rint(v[i]); t[i] = __builtin_convertvector(v[i] - n, D8); p[i] = (D8){} + EX2[0];
-         whole[i] = __builtin_convertvector(n, S8) << 23)
-#pragma clang loop unroll(disable)
-    for (int k = 1; k < EX2_TERMS; k++) EACH(p[i] = p[i] * t[i] + EX2[k])   // interleaved, to hide the latency of each chain
-    EACH(v[i] = (F8)((S8)__builtin_convertvector(p[i], F8) + whole[i]))
+    EACH(F8 n = __builtin_elementwise_rint(v[i]); t[i] = v[i] - n; p[i] = (F8){} + EX2_F32[0]; whole[i] = __builtin_convertvector(n, S8) << 23)
+    for (int k = 1; k < EX2_F32_TERMS; k++) EACH(p[i] = p[i] * t[i] + EX2_F32[k])  // interleaved, to hide the latency of each chain
+    EACH(v[i] = (F8)((S8)p[i] + whole[i]))
     return 1;
 }
 

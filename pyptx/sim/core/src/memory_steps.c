@@ -3,6 +3,12 @@
 #include "chain.h"
 #include "sanitizer/sanitizer.h"
 
+// Bring lines that will be read or written into the cache.
+static inline __attribute__((always_inline)) void fetch(const u8 *at, u32 bytes, int writes) {
+    for (u32 k = 0; k < bytes; k += 64)
+        if (writes) __builtin_prefetch(at + k, 1); else __builtin_prefetch(at + k, 0);
+}
+
 // The host address of the lowest lane's data if the fast path applies (its cost is counted); else NULL.
 static inline __attribute__((always_inline)) u8 *place(char *regs, const Link *f, Ctx *x, const Op *o, u32 m, u32 bytes,
                                                        int shared, int writes, const Pattern **found) {
@@ -34,7 +40,11 @@ static inline __attribute__((always_inline)) u8 *place(char *regs, const Link *f
     x->requests[o->instr]++;
     x->sectors[o->instr] += p->extra;
     x->excess[o->instr] += p->excess;
-    return s->host + off;
+    u8 *host = s->host + off;
+    u64 *last = &x->pattern[f->pc].last[x->warp->index % LAST], step = base - *last;
+    *last = base;
+    if (step && off + step <= s->bytes) fetch(host + step, 32 * bytes, writes);
+    return host;
 }
 
 typedef u32 W4 __attribute__((ext_vector_type(4), aligned(4)));
