@@ -130,7 +130,7 @@ FIGURES = (
     Figure(
         "simulator",
         "measured",
-        "The simulator executes {slow} to {fast} million warp instructions per second (vector add, SGEMM)",
+        "The simulator executes {slow} to {fast} million warp instructions per second on one core (RMS norm, SGEMM)",
         "python tests/benchmarks/sim_speed.py",
         r"core\s+sim\s+[\d.]+ ms \(\s*(?P<slow>\d+)(?s:.*)core\s+sim\s+[\d.]+ ms \(\s*(?P<fast>\d+)",
     ),

@@ -1,6 +1,7 @@
 """Speed of the simulator beside NumPy:  python tests/benchmarks/sim_speed.py [rounds]
 
-Kernels of the examples over real arrays: rms_norm and softmax of 512 x 1024 f32, sgemm 256^3 f32. Each round runs every
+Kernels of the examples over real arrays: rms_norm and softmax of 512 x 1024 f32, the sum of two vectors of 10 M f32, sgemm
+256^3 f32. Each round runs every
 candidate once, in a new random order, so that drift hits all alike; times are medians over the rounds, and a ratio is
 the median of the ratios within a round, with its 95 % interval. Printed apart are
 
@@ -9,8 +10,8 @@ the median of the ratios within a round, with its 95 % interval. Printed apart a
     core      what a call spends in the engine, by the wall clock, of the rounds with out=
     prepare   resolving and encoding the module, warm
 
-Both run on one thread, as the figures are for a core, and times are of its CPU, so that what else the machine does
-counts as little as it can; set OPENBLAS_NUM_THREADS=4 and the like to give NumPy more, and then believe no ratio.
+The process keeps to one core, so both run on one thread, and times are of its CPU, so that what else the machine does
+counts as little as it can.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from pyptx.sim.core.encoding.actions import encode  # noqa: E402
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 sys.path.insert(0, str(EXAMPLES))  # what they share: rows, vectors
 WARM_UP = 5  # rounds that are not counted
+VECTOR = 10_000_000  # elements
 
 
 def example(name: str):
@@ -83,11 +85,11 @@ def report(name: str, kernel, module, fresh, into, arrays: tuple, rounds: int) -
     out = np.empty_like(kernel(*arrays))
 
     def simulated_fresh() -> float:
-        kernel(*arrays, threads=1)
+        kernel(*arrays)
         return kernel.last_run.seconds
 
     def simulated_into() -> float:
-        kernel(*arrays, out=out, threads=1)
+        kernel(*arrays, out=out)
         return kernel.last_run.seconds
 
     def plain_fresh() -> None:
@@ -157,8 +159,10 @@ def softmax_fresh(x: np.ndarray) -> np.ndarray:
 
 
 def main(rounds: int) -> None:
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     rng = np.random.default_rng(0)
-    rms, sgemm, softmax = example("rms_norm"), example("sgemm"), example("softmax")
+    rms, sgemm, softmax, vectors = example("rms_norm"), example("sgemm"), example("softmax"), example("vector_add")
     x, weight = rng.standard_normal((512, 1024)).astype(np.float32), rng.standard_normal(1024).astype(np.float32)
     a, b = (rng.standard_normal((256, 256)).astype(np.float32) for _ in range(2))
     normalized, product = rms_norm_into(x, weight), np.empty((256, 256), np.float32)
@@ -169,6 +173,17 @@ def main(rounds: int) -> None:
     exponentials()
     np.testing.assert_allclose(softmax.softmax(x), exponentials.result, rtol=1e-5)
     report("softmax", softmax.softmax, softmax.softmax.module(M=512, N=1024), softmax_fresh, exponentials, (x,), rounds)
+    one, other = (rng.standard_normal(VECTOR).astype(np.float32) for _ in range(2))
+    total = np.empty_like(one)
+    report(
+        "vector_add",
+        vectors.vector_add,
+        vectors.vector_add.module(N=VECTOR),
+        np.add,
+        lambda: np.add(one, other, out=total),
+        (one, other),
+        rounds,
+    )
     report(
         "sgemm",
         sgemm.sgemm,

@@ -124,7 +124,7 @@ struct Cluster {
 #define MB_WORD(pending, expected, tx, phase, layout) \
     ((u64)(pending) | (u64)(expected) << 20 | ((u64)(tx) & 0x1fffff) << 40 | (u64)(phase) << 61 | (u64)(layout) << 62)
 
-enum { LAST = 8 };
+enum { LAST = 8 };            // warps of which an operation remembers its last address
 // The address pattern of the last execution of a memory operation; equal patterns are analyzed once.
 typedef struct {
     V64 delta;                  // from the first lane

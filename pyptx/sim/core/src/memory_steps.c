@@ -3,7 +3,7 @@
 #include "chain.h"
 #include "sanitizer/sanitizer.h"
 
-// Bring lines that will be read or written into the cache.
+// Bring bytes into the cache that are likely to be accessed soon.
 static inline __attribute__((always_inline)) void fetch(const u8 *at, u32 bytes, int writes) {
     for (u32 k = 0; k < bytes; k += 64)
         if (writes) __builtin_prefetch(at + k, 1); else __builtin_prefetch(at + k, 0);
