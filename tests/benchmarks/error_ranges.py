@@ -4,8 +4,7 @@ Derives them from the development half of the published ladders (`foreign.py`) a
 and attention (`published.py`), on which the model was developed too. The held-out ladders take no part;
 `model_report.py --held` says how many of their times lie within the ranges. The printed shares are of ladders whose cases
 take no part in the range. With --write the ranges and their cases go to `pyptx/analysis/model/error_ranges.json`;
---stored takes
-the stored cases, without modeling them again.
+--stored takes the stored cases, without modeling them again.
 """
 
 from __future__ import annotations
