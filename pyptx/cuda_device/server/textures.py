@@ -10,6 +10,7 @@ import numpy as np
 from pyptx.cuda_device.server.arrays import FORMATS_BY_CODE, Array, MipmappedArray
 from pyptx.cuda_device.server.errors import DriverError
 from pyptx.cuda_device.server.handlers import handles
+from pyptx.cuda_device.server.resource_views import viewed
 from pyptx.cuda_device.server.session import Session
 from pyptx.errors import PtxError
 from pyptx.sim.memory.address_space import OBJECT_STRIDE, OBJECT_WINDOW, Buffer, Segment
@@ -33,6 +34,7 @@ class ImageObject:
     resource: bytes
     description: bytes
     is_surface: bool
+    view: bytes | None = None
 
 
 def objects_segment(session: Session) -> Segment | None:
@@ -76,9 +78,13 @@ def _levels(session: Session, resource: bytes) -> tuple[list[np.ndarray], str, s
     return [values], "2d", "pitch2d"
 
 
-def _texture(session: Session, resource: bytes, description: bytes) -> Texture:
+def _texture(session: Session, resource: bytes, description: bytes, view: bytes | None) -> Texture:
     *modes, filtering, flags, _, mip_filter, bias, low, high, b0, b1, b2, b3 = _TEXTURE.unpack_from(description)
     arrays, geometry, memory = _levels(session, resource)
+    if view is not None:
+        if memory != "array":
+            raise DriverError("INVALID_VALUE", "cuTexObjectCreate: only arrays have resource views")
+        arrays = viewed(arrays, geometry, view)
     normalized = bool(flags & _NORMALIZED)
     address = [ADDRESS_MODES[mode & 3] for mode in modes]
     if not normalized and not geometry.endswith("cube"):
@@ -111,7 +117,9 @@ def _record(session: Session, value: Texture | Surface) -> np.ndarray:
     return argument.record(placed)
 
 
-def _create(session: Session, resource: bytes | None, description: bytes, *, is_surface: bool) -> int:
+def _create(
+    session: Session, resource: bytes | None, description: bytes, view: bytes | None = None, *, is_surface: bool
+) -> int:
     if resource is None:
         raise DriverError("INVALID_VALUE", "the resource of a texture or surface is a null pointer")
     try:
@@ -119,14 +127,14 @@ def _create(session: Session, resource: bytes | None, description: bytes, *, is_
             arrays, geometry, _ = _levels(session, resource)
             value: Texture | Surface = Surface(arrays[0], geometry)
         else:
-            value = _texture(session, resource, description)
+            value = _texture(session, resource, description, view)
         record = _record(session, value)
     except PtxError as error:
         raise DriverError("INVALID_VALUE", str(error.message)) from error
     place = session.images.add(record)
     session.memory.version += 1  # prepared launches have the table of before
     handle = OBJECT_WINDOW + OBJECT_STRIDE * (place + 1)
-    return session.add(ImageObject(session.context, place, resource, description, is_surface), handle)
+    return session.add(ImageObject(session.context, place, resource, description, is_surface, view), handle)
 
 
 def _destroy(session: Session, handle: int) -> None:
@@ -136,11 +144,9 @@ def _destroy(session: Session, handle: int) -> None:
 
 @handles("cuTexObjectCreate")
 def create_texture(session: Session, resource: bytes | None, description: bytes | None, view: bytes | None) -> int:
-    if view is not None:
-        raise DriverError("NOT_SUPPORTED", "cuTexObjectCreate: resource views are not simulated")
     if description is None:
         raise DriverError("INVALID_VALUE", "cuTexObjectCreate: the texture descriptor is a null pointer")
-    return _create(session, resource, description, is_surface=False)
+    return _create(session, resource, description, view, is_surface=False)
 
 
 @handles("cuSurfObjectCreate")
@@ -160,8 +166,10 @@ def resource_of(session: Session, handle: int) -> bytes:
 
 @handles("cuTexObjectGetResourceViewDesc")
 def view_of(session: Session, handle: int) -> bytes:
-    session.get(handle, ImageObject)
-    raise DriverError("INVALID_VALUE", "cuTexObjectGetResourceViewDesc: the texture has no resource view")
+    view = session.get(handle, ImageObject).view
+    if view is None:
+        raise DriverError("INVALID_VALUE", "cuTexObjectGetResourceViewDesc: the texture has no resource view")
+    return view
 
 
 @handles("cuTexObjectGetTextureDesc")

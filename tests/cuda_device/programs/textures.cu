@@ -5,6 +5,11 @@ __global__ void sample(cudaTextureObject_t texture, float *out, int width) {
     out[y * width + x] = tex2D<float>(texture, x + 1.0f, y + 0.5f);
 }
 
+__global__ void bits(cudaTextureObject_t texture, unsigned *out, int width) {
+    int x = threadIdx.x, y = threadIdx.y;
+    out[y * width + x] = tex2D<unsigned>(texture, x, y);
+}
+
 __global__ void store(cudaSurfaceObject_t surface) {
     surf2Dwrite(float(100 * threadIdx.y + threadIdx.x), surface, threadIdx.x * sizeof(float), threadIdx.y);
 }
@@ -39,6 +44,23 @@ int main() {
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) EXPECT(result[y][x] == 100 * y + x);
     CHECK(cudaDestroyTextureObject(texture));
+
+    // a view of the same bytes, as integers, is read as it was stored
+    cudaResourceViewDesc view = {}, again;
+    view.format = cudaResViewFormatUnsignedInt1;
+    view.width = width;
+    view.height = height;
+    how.filterMode = cudaFilterModePoint;
+    CHECK(cudaCreateTextureObject(&texture, &resource, &how, &view));
+    CHECK(cudaGetTextureObjectResourceViewDesc(&again, texture));
+    EXPECT(again.format == view.format && again.width == width);
+    bits<<<1, dim3(width, height)>>>(texture, (unsigned *)out, width);
+    CHECK(cudaMemcpy(image, out, sizeof image, cudaMemcpyDeviceToHost));
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) EXPECT(image[y][x] == 100 * y + x);
+    CHECK(cudaDestroyTextureObject(texture));
+    view.width = 8;
+    FAILS(cudaCreateTextureObject(&texture, &resource, &how, &view), cudaErrorInvalidValue);
     CHECK(cudaDestroySurfaceObject(surface));
     CHECK(cudaFreeArray(array));
     std::puts("a texture interpolates, a surface stores");
