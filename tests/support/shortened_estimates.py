@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -13,6 +12,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+import pyptx
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model import launch_model as model
 from pyptx.analysis.model.estimate import predict
@@ -98,30 +98,27 @@ def call_of_example(name: str) -> Call:
     return bind_call(kernel, *arrays, **params)
 
 
-# Matrix products that nvcc compiled (tests/benchmarks/foreign/sgemm.cu): rows and columns of a CTA's tile
+# Matrix products by nvcc (tests/benchmarks/foreign/sgemm.cu): rows and columns of a CTA's tile, threads of a CTA
 PRODUCTS = {
-    "naive": (32, 32),
-    "coalesced": (32, 32),
-    "shared_tile": (32, 32),
-    "thread_column": (64, 64),
-    "thread_tile": (128, 128),
-    "vectorized": (128, 128),
-    "vectorized_16": (128, 128),
-    "warp_tile": (128, 128),
+    "naive": ((32, 32), (32, 32)),
+    "coalesced": ((32, 32), (1024,)),
+    "shared_tile": ((32, 32), (1024,)),
+    "thread_column": ((64, 64), (512,)),
+    "thread_tile": ((128, 128), (256,)),
+    "vectorized": ((128, 128), (256,)),
+    "vectorized_16": ((128, 128), (256,)),
+    "warp_tile": ((128, 128), (128,)),
 }
+SGEMM = Path(__file__).parents[1] / "benchmarks" / "foreign" / "sgemm.ptx"
 
 
-def call_of_product(entry: str, size: int) -> tuple[Call, Gpu]:
+def call_of_product(entry: str, size: int) -> tuple[Call, str]:
     """A call of a product of square matrices, and its GPU."""
-    sys.path[:0] = [str(Path(__file__).parents[1] / "benchmarks")]
-    foreign = import_module("foreign")
-    on = foreign.device("RTX A6000")
-    ladder = next(foreign.sgemms())
-    (block,) = (rung.block for rung in ladder.rungs if rung.name == entry)
+    tile, block = PRODUCTS[entry]
+    program = pyptx.load(SGEMM.read_text(encoding="utf-8").replace(".target sm_75", ".target sm_86"))
     a, b, c = (np.zeros((size, size), F32) for _ in range(3))
-    grid = tuple(size // tile for tile in PRODUCTS[entry])
     args = [size, size, size, 0.5, a, b, 3.0, c]
-    return bind_call(foreign.program("sgemm.ptx", on.target)[entry], *args, grid=grid, block=block), on
+    return bind_call(program[entry], *args, grid=tuple(size // rows for rows in tile), block=block), "RTX 3090"
 
 
 @contextmanager
