@@ -50,7 +50,7 @@ def create_with_params(session: Session, params: int, flags: int, device: int) -
     return _create(session, flags, device).handle
 
 
-@handles("cuCtxDestroy_v2")
+@handles("cuCtxDestroy", "cuCtxDestroy_v2")
 def destroy(session: Session, handle: int) -> None:
     context = _context(session, handle)
     if context.is_primary:

@@ -61,7 +61,7 @@ def create_event(session: Session, flags: int) -> int:
     return session.add(Event(flags, context=session.context))
 
 
-@handles("cuEventDestroy_v2")
+@handles("cuEventDestroy", "cuEventDestroy_v2")
 def destroy_event(session: Session, handle: int) -> None:
     session.remove(handle, Event)
 

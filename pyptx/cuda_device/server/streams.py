@@ -257,7 +257,7 @@ def add_stream(session: Session, flags: int, priority: int, green: GreenContext 
     return session.add(made, handle)
 
 
-@handles("cuStreamDestroy_v2")
+@handles("cuStreamDestroy", "cuStreamDestroy_v2")
 def destroy(session: Session, handle: int) -> None:
     session.remove(handle, Stream)
     session.work.forget(handle)

@@ -19,7 +19,7 @@ _DEEPEST = 1024  # pieces of work that a stream holds before a call waits for th
 # calls that return when all work of the device is done
 WAIT_FOR_ALL = frozenset(
     "cuMemFree_v2 cuMemFreeHost cuMemHostUnregister cuArrayDestroy "
-    "cuMipmappedArrayDestroy cuModuleUnload cuLibraryUnload cuCtxDestroy_v2 cuDevicePrimaryCtxReset "
+    "cuMipmappedArrayDestroy cuModuleUnload cuLibraryUnload cuCtxDestroy cuCtxDestroy_v2 cuDevicePrimaryCtxReset "
     "cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2".split()
 )
 # copies that return when they are done, after the work of the legacy stream

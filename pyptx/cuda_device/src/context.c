@@ -7,6 +7,7 @@
 static int remote_cuCtxCreate_v2(uint64_t *, unsigned, int);
 static int remote_cuCtxCreate_v3(uint64_t *, uint64_t, int, unsigned, int);
 static int remote_cuCtxCreate_v4(uint64_t *, uint64_t, unsigned, int);
+static int remote_cuCtxDestroy(uint64_t);
 static int remote_cuCtxDestroy_v2(uint64_t);
 
 static __thread struct { uint64_t contexts[DEEPEST]; int depth; } stack;
@@ -61,6 +62,16 @@ EXPORT int cuCtxCreate_v4(uint64_t *context, uint64_t params, unsigned flags, in
 
 EXPORT int cuCtxDestroy_v2(uint64_t context) {
     int status = remote_cuCtxDestroy_v2(context);
+    if (!status && current_context() == context) stack.depth--;
+    return status;
+}
+
+// Before CUDA 4.0: the names by which some programs still find these functions.
+EXPORT int cuCtxPushCurrent(uint64_t context) { return cuCtxPushCurrent_v2(context); }
+EXPORT int cuCtxPopCurrent(uint64_t *context) { return cuCtxPopCurrent_v2(context); }
+
+EXPORT int cuCtxDestroy(uint64_t context) {
+    int status = remote_cuCtxDestroy(context);
     if (!status && current_context() == context) stack.depth--;
     return status;
 }

@@ -87,4 +87,6 @@ managed = call("cuMemAllocManaged", 4096, 1)
 where = (ctypes.c_int * 4)()
 do("cuMemGetLocationInfo", ctypes.c_uint64(int(managed)), ctypes.c_size_t(4096), *[ctypes.c_size_t(2048)] * 2, where)
 assert list(where) == [0, 0, 0, 0]
+for kind in ("Event", "Stream"):  # names without a version
+    do(f"cu{kind}Destroy", ctypes.c_uint64(int(call(f"cu{kind}Create", 0))))
 print("done")
