@@ -219,11 +219,14 @@ class FastForward:
                 idle.append(state)
                 continue
             own = list(state.program.runs_at(state.segment))
-            if outer:
-                own = [one for one in own if one.starts[0] <= place.segment]
-            if not own:
+            advanced = [
+                one
+                for one in own
+                if one.starts[0] <= place.segment and one.iteration(place.segment) != one.iteration(state.segment)
+            ]
+            if not own or (outer and not advanced):
                 return None
-            inside = run if state is leader else own[-1]
+            inside = run if state is leader else (advanced or own)[-1]
             start, end = max(0, inside.iteration(place.segment)), inside.iteration(state.segment)
             if start == end:
                 return None
