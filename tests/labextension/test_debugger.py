@@ -130,11 +130,11 @@ def test_it_follows_a_cell_and_stays_when_the_kernel_is_gone(debugged):
     lab.js("jupyterapp.shell.currentWidget.content.activeCellIndex = 2")
     lab.command("notebook:run-cell")
     lab.wait(f"return {WIDGET}.querySelector('.pyptx-count').innerText !== 'step {before}'")
-    now = step(lab)
     lab.wait(
         "return jupyterapp.shell.currentWidget.content.model.cells.get(1).outputs.toJSON()[0]"
-        f".data['text/plain'].includes('step {now}')"
+        f".data['text/plain'].includes({WIDGET}.querySelector('.pyptx-count').innerText)"
     )
+    now = step(lab)
     lab.command("docmanager:save")
     [output] = nbformat.read(lab.folder / "debug.ipynb", 4).cells[1].outputs
     assert f"step {now}" in output.data["text/html"]

@@ -49,9 +49,11 @@ def test_a_machine_behind_a_jump_host_is_used_through_it(server: Sshd, jump: Ssh
     assert launches(address) and jump.logins() == before + 1
     with pyptx.use(address):
         jump.cut()
-        with pytest.raises(RemoteError, match="the connection to ssh://behind.* was lost"):
+        try:
             for _ in range(200):
                 double()(X)
+        except RemoteError as error:  # unless the loss is noticed between two calls: then the next one connects again
+            assert re.match("the connection to ssh://behind.* was lost", str(error))
         assert np.array_equal(double()(X), 2 * X) and jump.logins() == before + 2
 
 

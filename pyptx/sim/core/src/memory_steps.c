@@ -6,7 +6,7 @@
 // Bring bytes into the cache that are likely to be accessed soon.
 static inline __attribute__((always_inline)) void fetch(const u8 *at, u32 bytes, int writes) {
     for (u32 k = 0; k < bytes; k += 64)
-        if (writes) __builtin_prefetch(at + k, 1); else __builtin_prefetch(at + k, 0);
+        if (writes) __builtin_prefetch((void *)((uintptr_t)at + k), 1); else __builtin_prefetch((void *)((uintptr_t)at + k), 0);
 }
 
 // The host address of the lowest lane's data if the fast path applies (its cost is counted); else NULL.
@@ -40,11 +40,10 @@ static inline __attribute__((always_inline)) u8 *place(char *regs, const Link *f
     x->requests[o->instr]++;
     x->sectors[o->instr] += p->extra;
     x->excess[o->instr] += p->excess;
-    u8 *host = s->host + off;
-    u64 *last = &x->pattern[f->pc].last[x->warp->index % LAST], step = base - *last;
+    u64 *last = &x->pattern[f->pc].last[x->warp->index % LAST], next = off + base - *last;
     *last = base;
-    if (step && off + step <= s->bytes) fetch(host + step, 32 * bytes, writes);
-    return host;
+    if (next != off && next <= s->bytes) fetch(s->host + next, 32 * bytes, writes);
+    return s->host + off;
 }
 
 typedef u32 W4 __attribute__((ext_vector_type(4), aligned(4)));
