@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pyptx.analysis.model import fast_forward
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.mbarrier_rings import Ring
 from pyptx.analysis.model.operations import Operation, OpKind
@@ -226,3 +227,13 @@ def test_what_copies_bring_takes_its_share_of_shared_memory_from_the_operands_of
     replay([(0, 0, products), (0, 0, copies)], MEMORY, CONSTANTS, log)
     end = next(span.start for span in log if span.who == 0 and not span.what)
     assert end == pytest.approx(400 * 48 / (1 - 0.5), rel=0.1)
+
+
+def test_slices_that_have_not_moved_give_no_rate_to_others():
+    """Rates spread along barriers that slices share; one of 0 must not spread without end."""
+    still, other = (
+        fast_forward._Move(state=None, run=None, progress=progress, phases={(0, 0, "barrier"): 1.0})
+        for progress in (0.0, 4.0)
+    )
+    fast_forward._spread_rates({0: still, 1: other}, [still])
+    assert other.rate == 0

@@ -248,6 +248,8 @@ class FastForward:
                 alike[id(move.state.program), move.run.starts[0]].append(move)
         for group in alike.values():
             mean = sum(move.progress for move in group) / len(group) / width
+            if not mean:
+                return None
             for move in group:
                 if not move.rate:
                     move.rate = mean
@@ -367,7 +369,7 @@ def _spread_rates(moves: Mapping[int, _Move], known: list[_Move]) -> None:
         move = known.pop()
         for key, own in move.phases.items():
             for other in by_key[key]:
-                if not other.rate:
+                if not other.rate and move.rate * own * other.phases[key]:
                     other.rate = move.rate * own / other.phases[key]
                     known.append(other)
 
