@@ -116,13 +116,8 @@ class FastForward:
         self._histories.clear()
         if isfinite(self.patience):
             candidates = [state for state in self.states if not state.over and state.program.runs]
-            self.leader = (
-                max(
-                    ((len(state.program.runs), state.program.size, -state.number) for state in candidates),
-                    default=(0, 0, 1),
-                )[2]
-                * -1
-            )
+            most = max(candidates, key=lambda state: (len(state.program.runs), state.program.size), default=None)
+            self.leader = -1 if most is None else most.number
 
     def end(self, state: SliceState) -> None:
         """Note that a slice is done."""
@@ -144,7 +139,8 @@ class FastForward:
             inner = depth + 1 == len(runs)
             if self._is_due(history, state.now, iteration, inner):
                 history.append(self._snapshot(state.now, iteration))
-                if self._forward(state, run, history, 1 if inner else 0):
+                if self._forward(state, run, history, inner):
+                    self._histories = {k: known for k, known in self._histories.items() if k < depth}
                     return
 
     def _is_due(self, history: list[_Snapshot], now: float, iteration: int, inner: bool) -> bool:
@@ -175,21 +171,21 @@ class FastForward:
             ],
         )
 
-    def _forward(self, leader: SliceState, run: LoopRun, history: list[_Snapshot], first: int) -> bool:
+    def _forward(self, leader: SliceState, run: LoopRun, history: list[_Snapshot], inner: bool) -> bool:
         """Skip iterations if two windows took equally long; return True if so."""
-        last, width = len(history) - 1, 1
+        last, width, first = len(history) - 1, 1, 1 if inner else 0
         tolerance = TOLERANCE * (1 + (self._replayed / self.patience) ** 2)
         while last - 2 * width >= first:
             before, middle, now = history[last - 2 * width], history[last - width], history[last]
             early, late = _period(before, middle), _period(middle, now)
-            if abs(early - late) <= tolerance * late and self._skip(leader, run, before, now):
+            if abs(early - late) <= tolerance * late and self._skip(leader, run, before, now, inner):
                 return True
             width *= 2
         return False
 
-    def _skip(self, leader: SliceState, run: LoopRun, before: _Snapshot, now: _Snapshot) -> bool:
+    def _skip(self, leader: SliceState, run: LoopRun, before: _Snapshot, now: _Snapshot, inner: bool) -> bool:
         """Skip iterations like those between two snapshots; return False when the slices do not advance together."""
-        moves = self._moves(run, leader, before, now)
+        moves = self._moves(run, leader, before, now, inner)
         if moves is None:
             return False
         width = now.iteration - before.iteration
@@ -201,16 +197,19 @@ class FastForward:
             phases = self._balanced(arrivals, waits)
             if phases is not None:
                 self._apply(moves, before, iterations * _period(before, now), phases, arrivals, waits)
-                depth = next(depth for depth, (own, _) in self._histories.items() if own is run)
-                self._histories = {k: known for k, known in self._histories.items() if k < depth}
                 return True
             iterations //= 2
         return False
 
-    def _moves(self, run: LoopRun, leader: SliceState, before: _Snapshot, now: _Snapshot) -> list[_Move] | None:
-        """Return the slices in loops and how fast they advance; None when some do something else."""
+    def _moves(
+        self, run: LoopRun, leader: SliceState, before: _Snapshot, now: _Snapshot, inner: bool
+    ) -> list[_Move] | None:
+        """Return the slices in loops and how fast they advance; None when some do something else.
+
+        Args:
+            inner: the leader's loop has no inner loops.
+        """
         moves: dict[int, _Move] = {}
-        outer = run is not list(leader.program.runs_at(leader.segment))[-1]
         idle: list[SliceState] = []
         for state, place, current in zip(self.states, before.places, now.places, strict=True):
             if state.over:
@@ -224,7 +223,7 @@ class FastForward:
                 for one in own
                 if one.starts[0] <= place.segment and one.iteration(place.segment) != one.iteration(state.segment)
             ]
-            if not own or (outer and not advanced):
+            if not own or (not inner and not advanced):
                 return None
             inside = run if state is leader else (advanced or own)[-1]
             start, end = max(0, inside.iteration(place.segment)), inside.iteration(state.segment)
