@@ -60,18 +60,14 @@ EXPORT int cuCtxCreate_v4(uint64_t *context, uint64_t params, unsigned flags, in
     return created(remote_cuCtxCreate_v4(context, params, flags, device), context);
 }
 
-EXPORT int cuCtxDestroy_v2(uint64_t context) {
-    int status = remote_cuCtxDestroy_v2(context);
+// A destroyed context is no longer current.
+static int destroyed(int status, uint64_t context) {
     if (!status && current_context() == context) stack.depth--;
     return status;
 }
+EXPORT int cuCtxDestroy_v2(uint64_t context) { return destroyed(remote_cuCtxDestroy_v2(context), context); }
 
 // Before CUDA 4.0: the names by which some programs still find these functions.
 EXPORT int cuCtxPushCurrent(uint64_t context) { return cuCtxPushCurrent_v2(context); }
 EXPORT int cuCtxPopCurrent(uint64_t *context) { return cuCtxPopCurrent_v2(context); }
-
-EXPORT int cuCtxDestroy(uint64_t context) {
-    int status = remote_cuCtxDestroy(context);
-    if (!status && current_context() == context) stack.depth--;
-    return status;
-}
+EXPORT int cuCtxDestroy(uint64_t context) { return destroyed(remote_cuCtxDestroy(context), context); }

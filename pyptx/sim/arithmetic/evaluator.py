@@ -170,8 +170,11 @@ def _approximation(compute):
     return run
 
 
+_ex2_f32, _ex2 = _approximation(approximations.ex2_f32), _approximation(approximations.ex2)
+
+
 def _ex2_bits(node: Apply, a: int) -> int:
-    return _approximation(approximations.ex2_f32 if node.type == "f32" else approximations.ex2)(node, a)
+    return (_ex2_f32 if node.type == "f32" else _ex2)(node, a)
 
 
 def _rsqrt(v: float) -> float:
