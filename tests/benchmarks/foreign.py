@@ -5,8 +5,8 @@ descriptions of the measured kernels (tiles, block sizes, elements per thread; n
 nvcc makes of them (`build_foreign.py`). The times are those that the named sources publish; few state clocks, so the
 model's are those of the GPU table. Rungs whose structure the source leaves open are left out.
 
-This file has the first ladders, whose halves were assigned by hand; `product_ladders.py`, `memory_ladders.py`,
-`unit_ladders.py` and `row_ladders.py` have those that a hash of their name assigns (`rungs.half_of`).
+This file has the first ladders; `product_ladders.py`, `memory_ladders.py`, `unit_ladders.py` and `row_ladders.py` have
+later ones. Half of these were held out until 2026-11-23, when they were opened; the model is developed on all of them since.
 """
 
 from __future__ import annotations
@@ -54,27 +54,27 @@ def sgemms() -> Iterator[Ladder]:
         a, b, c = (np.zeros((size, size), np.float32) for _ in range(3))
         return [size, size, size, 0.5, a, b, 3.0, c]
 
-    def ladder(name: str, on: str, source: str, held: bool, rates: dict[str, float]) -> Ladder:
+    def ladder(name: str, on: str, source: str, rates: dict[str, float]) -> Ladder:
         rungs = (
             Rung(entry, on, 2 * size**3 / (rate * 1e12), "sgemm.ptx", entry, *shapes[entry], args)
             for entry, rate in rates.items()
         )
-        return Ladder(name, source, held, tuple(rungs))
+        return Ladder(name, source, tuple(rungs))
 
     a6000 = (0.309, 1.9865, 2.9803, 8.4747, 15.9717, 18.2373, 19.721, 21.7793)
-    yield ladder("SGEMM, RTX A6000", "RTX A6000", SGEMM_A6000, False, dict(zip(shapes, a6000, strict=True)))
+    yield ladder("SGEMM, RTX A6000", "RTX A6000", SGEMM_A6000, dict(zip(shapes, a6000, strict=True)))
     r3090 = {"naive": 0.278, "coalesced": 1.722, "shared_tile": 2.662, "thread_column": 8.913, "thread_tile": 13.025}
     r3090 |= {"vectorized_16": 19.669, "warp_tile": 20.165}
-    yield ladder("SGEMM, RTX 3090", "RTX 3090", SGEMM_3090, True, r3090)
+    yield ladder("SGEMM, RTX 3090", "RTX 3090", SGEMM_3090, r3090)
 
 
 def copies() -> Iterator[Ladder]:
     measured = {  # GB/s by bytes of an element
-        "A100 SXM 40GB": (False, (475, 833, 1326, 1385, 1393)),
-        "H100 SXM": (False, (683, 1188, 2025, 2737, 3055)),
-        "H200 SXM": (True, (722, 1275, 2220, 3470, 4110)),
+        "A100 SXM 40GB": (475, 833, 1326, 1385, 1393),
+        "H100 SXM": (683, 1188, 2025, 2737, 3055),
+        "H200 SXM": (722, 1275, 2220, 3470, 4110),
     }
-    for on, (held, rates) in measured.items():
+    for on, rates in measured.items():
         rungs = []
         for width, rate in zip((1, 2, 4, 8, 16), rates, strict=True):
             grid = (1 << 30) // width // 1024
@@ -82,22 +82,21 @@ def copies() -> Iterator[Ladder]:
             rungs.append(
                 Rung(f"{width} B", on, 2 * 2**30 / (rate * 1e9), "memory.ptx", f"copy_{width}", (grid,), (1024,), args)
             )
-        yield Ladder(f"copy by element, {on}", COPIES, held, tuple(rungs))
+        yield Ladder(f"copy by element, {on}", COPIES, tuple(rungs))
 
 
 def streams() -> Iterator[Ladder]:
     size = 2**26  # elements, a quarter of the measured arrays
     kernels = {"read": 1, "scale": 2, "triad": 4}  # arrays that count
-    measured = {  # GPU: (held, shared memory of an SM in KiB, {threads of a CTA: GB/s of read, scale, triad})
+    measured = {  # GPU: (shared memory of an SM in KiB, {threads of a CTA: GB/s of read, scale, triad})
         "A100 SXM 80GB": (
-            False,
             164,
             {128: (323, 579, 993), 256: (615, 1025, 1571), 512: (1119, 1577, 1697), 1024: (1776, 1737, 1794)},
         ),
-        "A40": (False, 100, {96: (233, 408, 610), 192: (436, 614, 670), 384: (677, 658, 670), 768: (680, 653, 670)}),
-        "L40": (True, 100, {96: (470, 719, 826), 192: (824, 773, 831), 384: (845, 797, 830), 768: (845, 776, 830)}),
+        "A40": (100, {96: (233, 408, 610), 192: (436, 614, 670), 384: (677, 658, 670), 768: (680, 653, 670)}),
+        "L40": (100, {96: (470, 719, 826), 192: (824, 773, 831), 384: (845, 797, 830), 768: (845, 776, 830)}),
     }
-    for on, (held, kib, rates) in measured.items():
+    for on, (kib, rates) in measured.items():
         rungs = []
         for block, row in rates.items():
             for (kernel, arrays), rate in zip(kernels.items(), row, strict=True):
@@ -117,7 +116,7 @@ def streams() -> Iterator[Ladder]:
                         smem,
                     )
                 )
-        yield Ladder(f"streams by occupancy, {on}", STREAMS, held, tuple(rungs))
+        yield Ladder(f"streams by occupancy, {on}", STREAMS, tuple(rungs))
 
 
 def transposes() -> Iterator[Ladder]:
@@ -137,7 +136,7 @@ def transposes() -> Iterator[Ladder]:
         Rung(name, "H100 SXM", ms / 1e3, "memory.ptx", f"transpose_{name}", (1024, 1024), (32, rows), args)
         for name, (rows, ms) in measured.items()
     )
-    yield Ladder("transpose, H100 SXM", TRANSPOSES, True, tuple(rungs))
+    yield Ladder("transpose, H100 SXM", TRANSPOSES, tuple(rungs))
 
 
 def lattices() -> Iterator[Ladder]:
@@ -149,7 +148,7 @@ def lattices() -> Iterator[Ladder]:
         "H100 SXM": 17602,
         "RTX 5090": 9522,
     }  # MLUP/s
-    held = {
+    later = {
         "RTX A6000": 4421,
         "L40": 3870,
         "RTX 4090": 5624,
@@ -164,12 +163,12 @@ def lattices() -> Iterator[Ladder]:
     def args() -> Sequence[Any]:
         return [np.zeros(19 * cells, np.float32), np.zeros(19 * cells, np.float32), np.zeros(cells, np.uint8)]
 
-    for name, own in (("six", rates), ("eight other", held)):
+    for name, own in (("six", rates), ("eight other", later)):
         rungs = (
             Rung(on, on, cells / (rate * 1e6), "memory.ptx", "lattice", (cells // 64,), (64,), args)
             for on, rate in own.items()
         )
-        yield Ladder(f"lattice stencil on {name} GPUs", LATTICES, own is held, tuple(rungs))
+        yield Ladder(f"lattice stencil on {name} GPUs", LATTICES, tuple(rungs))
 
 
 def pieces() -> Iterator[Ladder]:
@@ -189,8 +188,8 @@ def pieces() -> Iterator[Ladder]:
 
     reads = {512: 6.122, 256: 6.211, 128: 6.614, 32: 12.084, 16: 32.184}
     writes = {512: 5.581, 256: 5.637, 128: 5.959, 32: 17.595}
-    yield Ladder("reads in pieces, H100 SXM", PIECES, False, tuple(rungs("read", reads)))
-    yield Ladder("writes in pieces, H100 SXM", PIECES, True, tuple(rungs("write", writes)))
+    yield Ladder("reads in pieces, H100 SXM", PIECES, tuple(rungs("read", reads)))
+    yield Ladder("writes in pieces, H100 SXM", PIECES, tuple(rungs("write", writes)))
 
 
 def histograms() -> Iterator[Ladder]:
@@ -204,17 +203,11 @@ def histograms() -> Iterator[Ladder]:
         Rung(name, "H100 SXM", ms / 16e3, "memory.ptx", f"histogram_{name}", (grid,), (512,), args)
         for name, grid, ms in (("global", count // 512, 276.13), ("shared", 528, 1.53), ("vector", 528, 0.47))
     )
-    yield Ladder("histogram, H100 SXM", HISTOGRAMS, False, tuple(rungs))  # was held until it showed a defect
-
-
-def by_row() -> Iterator[Ladder]:
-    for held, of in ((False, row_ladders.development), (True, row_ladders.held)):
-        for name, source, rungs in of():
-            yield Ladder(name, source, held, tuple(rungs))
+    yield Ladder("histogram, H100 SXM", HISTOGRAMS, tuple(rungs))
 
 
 def ladders() -> list[Ladder]:
     """Return all ladders."""
-    first = chain(sgemms(), copies(), streams(), transposes(), lattices(), pieces(), histograms(), by_row())
+    first = chain(sgemms(), copies(), streams(), transposes(), lattices(), pieces(), histograms())
     later = (module.ladders() for module in (product_ladders, memory_ladders, unit_ladders, row_ladders))
     return list(chain(first, *later))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from rungs import Ladder, Rung, assigned, device, zeros
+from rungs import Ladder, Rung, device, zeros
 
 BENCHES = "github.com/RRZE-HPC/gpu-benches"
 LATTICES = "README of github.com/ProjectPhysX/FluidX3D (D3Q19, f16 in memory; 77 bytes a cell, largest cubic box)"
@@ -38,7 +38,7 @@ def streams() -> Iterator[Ladder]:
                 seconds, args = arrays * 8 * size / (rate * 1e9), zeros(*[size] * 4, dtype="float64")
                 name, entry, grid = f"{kernel} {block}", f"stream_{kernel}", (size // block,)
                 rungs.append(Rung(name, on, seconds, "memory.ptx", entry, grid, (block,), args, smem))
-        yield assigned(f"streams by occupancy, {on}", f"{BENCHES}, gpu-stream", rungs)
+        yield Ladder(f"streams by occupancy, {on}", f"{BENCHES}, gpu-stream", tuple(rungs))
 
 
 def stencils() -> Iterator[Ladder]:
@@ -62,7 +62,7 @@ def stencils() -> Iterator[Ladder]:
             seconds, grid = 2 * 8 * size / (rate * 1e9), (-(-size // block),)
             entry = f"stencil_{points}"
             rungs.append(Rung(f"{points} points, {on}", on, seconds, "rates.ptx", entry, grid, (block,), args))
-    yield assigned("stencils in one dimension, six GPUs", f"{BENCHES}, gpu-stream", rungs)
+    yield Ladder("stencils in one dimension, six GPUs", f"{BENCHES}, gpu-stream", tuple(rungs))
 
 
 def lattices() -> Iterator[Ladder]:
@@ -99,7 +99,7 @@ def lattices() -> Iterator[Ladder]:
             for on, rate in own.items():
                 name = f"{np.dtype(dtype).name}, {on}"
                 rungs.append(Rung(name, on, cells / (rate * 1e6), file, entry, (cells // 64,), (64,), args))
-        yield assigned(f"lattices in f16, {family}", LATTICES, rungs)
+        yield Ladder(f"lattices in f16, {family}", LATTICES, tuple(rungs))
 
 
 def l2_reads() -> Iterator[Ladder]:
@@ -119,7 +119,7 @@ def l2_reads() -> Iterator[Ladder]:
 
             seconds, name = 100_000 * 2**19 / (rate * 1e9), f"{distinct / 2:g} MiB"
             rungs.append(Rung(name, on, seconds, "rates.ptx", "l2_read", (100_000,), (1024,), args))
-        yield assigned(f"L2 reads by size, {on}", f"{BENCHES}, gpu-l2-cache", rungs)
+        yield Ladder(f"L2 reads by size, {on}", f"{BENCHES}, gpu-l2-cache", tuple(rungs))
 
 
 def copies() -> Iterator[Ladder]:
@@ -148,7 +148,7 @@ def copies() -> Iterator[Ladder]:
             name, entry = f"{kind}, {stages} stages, {kib} KiB", f"{kind}_{stages}_{kib}"
             seconds = size / (rate * 1e9)
             rungs.append(Rung(name, on, seconds, "blackwell.ptx", entry, (ctas,), (128,), args, kib * 1024))
-    yield assigned("copies to shared memory, B300", IN_FLIGHT, rungs)
+    yield Ladder("copies to shared memory, B300", IN_FLIGHT, tuple(rungs))
 
 
 def ladders() -> Iterator[Ladder]:

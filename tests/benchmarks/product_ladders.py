@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from rungs import Ladder, Rung, assigned, device
+from rungs import Ladder, Rung, device
 
 SGEMM = "github.com/yencal/gpu-gemm (alpha 1, beta 0, CUDA events; read off plots)"
 MMA = "github.com/waynehacking8/blackwell-tensorcore-kernels, results/bench.csv (CUDA events)"
@@ -49,7 +49,7 @@ def sgemms() -> Iterator[Ladder]:
                 if rate is not None:
                     grid, seconds = (size // tile, size // tile), 2 * size**3 / (rate * 1e12)
                     rungs.append(Rung(f"{entry} {size}", on, seconds, "products.ptx", entry, grid, (threads,), args))
-        yield assigned(f"SGEMM in steps, {on}", SGEMM, rungs)
+        yield Ladder(f"SGEMM in steps, {on}", SGEMM, tuple(rungs))
 
 
 KINDS: Mapping[str, tuple[int, tuple[int, ...], int]] = {  # entry: (edge of a tile, block, bytes of shared memory)
@@ -85,7 +85,7 @@ def mma_products() -> Iterator[Ladder]:
     }
     on = "RTX PRO 6000 Max-Q"
     rungs = [mma_rung(on, name, n, ms) for n, times in max_q.items() for name, ms in zip(names, times, strict=True)]
-    yield assigned(f"mma products in steps, {on}", MMA, rungs)
+    yield Ladder(f"mma products in steps, {on}", MMA, tuple(rungs))
     h100 = {  # of a scalar loop, tiles in shared memory, WMMA
         1024: (0.418, 0.236, 0.081),
         2048: (3.111, 1.849, 0.304),
@@ -96,7 +96,7 @@ def mma_products() -> Iterator[Ladder]:
     for size, times in h100.items():
         steps = ("scalar_naive", "scalar_tiled", "wmma_64" if size < 1536 else "wmma_128")
         rungs += [mma_rung("H100 SXM", entry, size, ms) for entry, ms in zip(steps, times, strict=True)]
-    yield assigned("mma products in steps, H100 SXM", MMA, rungs)
+    yield Ladder("mma products in steps, H100 SXM", MMA, tuple(rungs))
 
 
 def tcgen05_products() -> Iterator[Ladder]:
@@ -116,7 +116,7 @@ def tcgen05_products() -> Iterator[Ladder]:
             seconds = 2 * 128 * columns * 16 * count / rate / device(on).tensor_clock_hz  # published in cycles
             entry = f"products_{columns}_{depth}"
             rungs.append(Rung(f"N {columns}, {depth}", on, seconds, "blackwell.ptx", entry, (1,), (128,), args))
-    yield assigned("tcgen05 products by depth, B300", TCGEN05, rungs)
+    yield Ladder("tcgen05 products by depth, B300", TCGEN05, tuple(rungs))
 
 
 def ladders() -> Iterator[Ladder]:

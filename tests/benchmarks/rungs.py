@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -83,18 +82,8 @@ class Ladder:
 
     name: str
     source: str
-    held: bool
     rungs: tuple[Rung | ExampleRung, ...]
-
-
-def half_of(name: str) -> bool:
-    """Return True if a ladder is held out: the parity of the SHA-256 of its name, fixed before it is first modeled."""
-    return hashlib.sha256(name.encode()).digest()[0] % 2 == 1
-
-
-def assigned(name: str, source: str, rungs: Sequence[Rung | ExampleRung]) -> Ladder:
-    """Return a ladder in the half of its name."""
-    return Ladder(name, source, half_of(name), tuple(rungs))
+    held: bool = False
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from rungs import Ladder, Rung, assigned, device, zeros
+from rungs import Ladder, Rung, device, zeros
 
 FMA_LOOP = "github.com/RRZE-HPC/gpu-benches, gpu-roofline (f32, CTAs of 256, as many as fit on the GPU at once)"
 PEAKS = "README of github.com/ProjectPhysX/OpenCL-Benchmark (best of 256 launches of 2^24 threads, CTAs of 64)"
@@ -31,7 +31,7 @@ def fma_loops() -> Iterator[Ladder]:
             args, seconds = zeros(count, count, ctas), 8 * count / (rate * 1e9)
             entry = f"fma_loop_{fmas}"
             rungs.append(Rung(f"{fmas} FMAs", on, seconds, "rates.ptx", entry, (ctas,), (256,), args))
-        yield assigned(f"FMA loop by intensity, {on}", FMA_LOOP, rungs)
+        yield Ladder(f"FMA loop by intensity, {on}", FMA_LOOP, tuple(rungs))
 
 
 def peaks() -> Iterator[Ladder]:
@@ -55,7 +55,7 @@ def peaks() -> Iterator[Ladder]:
             words = 17 if name.startswith("read") else 16
             seconds, args = 4 * threads * words / (rate * 1e9), zeros(16 * threads)
             rungs.append(Rung(name, on, seconds, "rates.ptx", name, (threads // 64,), (64,), args))
-        yield assigned(f"peak rates, {on}", PEAKS, rungs)
+        yield Ladder(f"peak rates, {on}", PEAKS, tuple(rungs))
 
 
 def sums() -> Iterator[Ladder]:
@@ -79,7 +79,7 @@ def sums() -> Iterator[Ladder]:
                 return [np.zeros(count, np.uint32), count, np.zeros(ctas, np.uint32)]
 
             rungs.append(Rung(step, on, ms / 1e3, "sums.ptx", f"sum_{step}", (ctas,), (512,), args, 2048))
-        yield assigned(f"sums in steps, {on}", SUMS, rungs)
+        yield Ladder(f"sums in steps, {on}", SUMS, tuple(rungs))
 
 
 def ladders() -> Iterator[Ladder]:
