@@ -253,19 +253,22 @@ def _is_ours(filename: str) -> bool:
 @cache
 def _positions(code: CodeType) -> tuple[Position, ...]:
     """Decode a code object once; co_positions gives UTF-8 byte columns, editors want characters."""
+    first = code.co_firstlineno
+    found = [
+        (line or first, end_line or line or first, start, end) for line, end_line, start, end in code.co_positions()
+    ]
+    texts = {line: linecache.getline(code.co_filename, line) for entry in found for line in entry[:2]}
+    other = {line: text for line, text in texts.items() if not text.isascii()}
+    if not other:
+        return tuple(map(Position._make, found))
+    return tuple(
+        Position(line, end_line, _characters(other.get(line), start), _characters(other.get(end_line), end))
+        for line, end_line, start, end in found
+    )
 
-    def span(line, end_line, start, end):
-        line = line or code.co_firstlineno
-        end_line = end_line or line
-        return Position(line, end_line, _characters(code, line, start), _characters(code, end_line, end))
 
-    return tuple(span(*entry) for entry in code.co_positions())
-
-
-def _characters(code: CodeType, line: int, column: int | None) -> int | None:
-    if not column:
-        return column
-    text = linecache.getline(code.co_filename, line)
-    if text.isascii():
+def _characters(text: str | None, column: int | None) -> int | None:
+    """Convert a byte column of a line to characters; None stands for a line in ASCII."""
+    if not column or text is None:
         return column
     return len(text.encode()[:column].decode(errors="replace"))

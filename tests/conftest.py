@@ -31,8 +31,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     mark_all_but_a_sample(items)
+    if "PYTEST_XDIST_WORKER" in os.environ and with_browser(config):
+        from support.scheduling import rank
+
+        items.sort(key=lambda item: rank(item.nodeid))
     for item in items:
         if " object at 0x" in item.nodeid:  # pytest-xdist compares the ids of its workers
             raise pytest.UsageError(f"{item.nodeid}: the id contains an address; name the parameters with ids=")
@@ -63,18 +67,26 @@ def pytest_collection() -> Iterator[None]:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Return one worker per core for the whole suite, none for named files: starting workers costs seconds."""
+    """Return one worker per core for the whole suite, none for named files: starting workers costs seconds.
+
+    With browser tests there is one more, as these wait for Chromium and JupyterLab most of the time.
+    """
     whole = config.args_source is config.ArgsSource.TESTPATHS and config.option.markexpr != "quick"
-    return (os.cpu_count() or 1) if whole else 0
+    return (os.cpu_count() or 1) + with_browser(config) if whole else 0
+
+
+def with_browser(config: pytest.Config) -> bool:
+    """Return True if `-m` selects browser tests."""
+    return bool(re.search(r"(?<!not )\bbrowser\b", config.option.markexpr))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep the tests of a file in one worker if browser tests are selected: those of a file share a page."""
-    if not re.search(r"(?<!not )\bbrowser\b", config.option.markexpr):
+    if not with_browser(config):
         return None
-    from xdist.scheduler import LoadFileScheduling
+    from support.scheduling import FilesScheduling
 
-    return LoadFileScheduling(config, log)
+    return FilesScheduling(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:

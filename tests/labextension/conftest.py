@@ -93,9 +93,15 @@ class Lab:
             return json.load(answer)
 
     def put(self, path: str, body: dict) -> None:
-        request = urllib.request.Request(
-            self.url + path, json.dumps(body).encode(), method="PUT", headers={"Authorization": f"token {TOKEN}"}
-        )
+        self._send("PUT", path, json.dumps(body).encode())
+
+    def shut_down_kernels(self) -> None:
+        for kernel in self.request("/api/kernels"):
+            self._send("DELETE", f"/api/kernels/{kernel['id']}")
+
+    def _send(self, method: str, path: str, body: bytes | None = None) -> None:
+        headers = {"Authorization": f"token {TOKEN}"}
+        request = urllib.request.Request(self.url + path, body, method=method, headers=headers)
         urllib.request.urlopen(request, timeout=60).close()
 
     def open(self, path: str, *, page: str = "lab/tree") -> Lab:
@@ -225,9 +231,16 @@ def start(jupyter_paths: dict[str, str], tmp_path_factory: pytest.TempPathFactor
             process.wait(10)
 
 
-@pytest.fixture(scope="module")
-def lab(start: Callable[..., Lab], chromium) -> Iterator[Lab]:
+@pytest.fixture(scope="session")
+def jupyterlab(start: Callable[..., Lab], chromium) -> Lab:
     chromium.set_script_timeout(LIMIT_S)
-    yield start(chromium, "jupyterlab", "--LabApp.expose_app_in_browser=True")
+    return start(chromium, "jupyterlab", "--LabApp.expose_app_in_browser=True")
+
+
+@pytest.fixture(scope="module")
+def lab(jupyterlab: Lab, chromium) -> Iterator[Lab]:
+    """Return the JupyterLab of the session; at the end of a file its kernels are shut down."""
+    yield jupyterlab
     chromium.get("about:blank")  # JupyterLab complains when it is left: not to the next test
     chromium.get_log("browser")
+    jupyterlab.shut_down_kernels()

@@ -24,7 +24,7 @@ TESTS = (
 def test_the_core_is_clean_under_sanitizers(tmp_path: Path):
     if not sanitized.runtime_libraries():
         pytest.skip("libasan and libubsan of GCC are not installed")
-    library = sanitized.build_sanitized(tmp_path)
+    library = sanitized.build_sanitized(tmp_path, "-O0")
     for arguments in (("programs", "0", "700"), ("tests", *(f"tests/sim/test_{name}.py" for name in TESTS))):
         status, reports = sanitized.run(library, *arguments)
         assert not reports, reports[:4000]
