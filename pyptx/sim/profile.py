@@ -37,6 +37,9 @@ class ClusterProfile:
         free: instructions whose first wait for an mbarrier was for the phase before its first, which is complete.
         lines: 128-byte lines of accesses to global memory, by instruction.
         bank_passes: their passes over the banks of L1 beyond the minimum, by instruction, as `Counters.shared_conflicts`.
+        wide_passes: by (instruction, width), the passes that its accesses to shared memory would take with 8, and with 16,
+            bytes for each lane. ptxas merges narrower accesses. A pass serves half, or a quarter, of the lanes, and twice as
+            many where lanes n and n ^ 1, or n and n ^ 2, of the warp read the same address.
         read, written: by name of a buffer, a bit per byte that was accessed, lowest bit first, padded to a multiple of
             8 bytes.
     """
@@ -49,6 +52,7 @@ class ClusterProfile:
     free: frozenset[int]
     lines: np.ndarray
     bank_passes: np.ndarray
+    wide_passes: np.ndarray
     read: dict[str, np.ndarray]
     written: dict[str, np.ndarray]
 
@@ -121,6 +125,7 @@ class ClusterProfiler:
             free,
             profile.lines,
             profile.bank_passes,
+            profile.wide_passes,
             {names[key]: bits for key, bits in profile.read.items()},
             {names[key]: bits for key, bits in profile.written.items()},
         )

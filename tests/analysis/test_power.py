@@ -99,3 +99,43 @@ def test_the_clock_settles_where_it_changes_the_bound():
 
     found = add.estimate(N=1 << 24, device="h200")
     assert found.terms["dram"] < found.seconds < 1.5 * found.terms["dram"]
+
+
+def test_bank_conflicts_take_time_and_no_energy():
+    """A load of 32 words that are 128 bytes apart moves as many bytes as one of adjacent words, in 32 times as long."""
+    text = """
+.version 8.5
+.target sm_90
+.address_size 64
+.visible .entry strided(.param .u64 to)
+{{
+    .reg .b32 %r<5>;
+    .reg .pred %p1;
+    .shared .align 16 .b8 tile[16384];
+    mov.u32 %r1, %tid.x;
+    and.b32 %r1, %r1, 31;
+    shl.b32 %r2, %r1, {shift};
+    mov.u32 %r3, tile;
+    add.u32 %r3, %r3, %r2;
+    mov.u32 %r4, 0;
+L:
+{loads}
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, 64;
+    @%p1 bra L;
+    ret;
+}}
+"""
+    loads = "\n".join(f"    ld.volatile.shared.u32 %r1, [%r3+{512 * k}];" for k in range(16))
+    near, far = (
+        estimate(
+            pyptx.load(text.format(shift=shift, loads=loads))["strided"],
+            np.zeros(1, np.uint32),
+            grid=(132,),
+            block=(256,),
+            device="H200",
+        )
+        for shift in (2, 7)
+    )
+    assert far.terms["shared"] == pytest.approx(32 * near.terms["shared"], rel=0.02)
+    assert far.watts < near.watts

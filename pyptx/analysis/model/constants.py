@@ -16,7 +16,9 @@ SOURCES = {
     "shared_cycles": "A: L1's measured latency less its tag lookup",
     "special_cycles": "A: between P's first reader of a conversion and L1",
     "barrier_cycles": "A: two trips through the issue logic",
-    "product_cycles": "A: latency of a chain of mma beyond its rate in P",
+    "product_cycles": "A: latency of a chain of mma beyond its rate in P; M for tcgen05: from one product to the next after a "
+    "commit and a wait, 303 to 388 cycles beyond those of 4 and 8 products of 128x128x16 on B200 (facebookexperimental/triton, "
+    "#1219: 559 and 900 cycles), 237 to 367 on B300 (Antoniomv7/gb300-microbench, umma_throughput)",
     "copy_cycles": "A: latency of a tensor copy beyond a load",
     "copy_request_cycles": "A: one box, descriptor and address generation",
     "port_bytes": "M: bytes per cycle that one SM gets from L2 alone; B200 at least that (rhrnald/benchmark, 5.GEMM: "
@@ -76,7 +78,14 @@ _GENERATIONS = {
     86: Constants(dram_share=0.97),
     89: Constants(dram_share=0.92),
     90: Constants(turnaround=0.03, write_wait_cycles=1800, isolated_seconds=4.3e-6, dram_unit_bytes=64),
-    100: Constants(turnaround=0.1, port_bytes=71, write_wait_cycles=1800, isolated_seconds=4.3e-6, dram_unit_bytes=64),
+    100: Constants(
+        product_cycles=220,
+        turnaround=0.1,
+        port_bytes=71,
+        write_wait_cycles=1800,
+        isolated_seconds=4.3e-6,
+        dram_unit_bytes=64,
+    ),
     120: Constants(dram_share=0.92),
 }
 _calibrated: dict[str, Constants] = {}

@@ -103,6 +103,7 @@ class LaunchModel:
             misses,
             self.cluster,
             sample.line_access,
+            sample.wide_passes,
         )
         self.demand = demand_of(self.builder, self.slices, self.paths)
         read, written = (self.average * sample.clusters * size for size in (self.demand.read, self.demand.written))
@@ -240,8 +241,9 @@ class LaunchModel:
         moved = self.memory.traffic.read + self.memory.traffic.written
         seconds = max(cycles / clock, *self._terms(busy, clock).values())
         cycles = seconds * clock
+        moving = busy | {"shared": busy["shared"] - self.per_sm / self.cluster * self.demand.repeated}
         return Activity(
-            {unit: min(1.0, self.average * value / cycles) for unit, value in busy.items()},
+            {unit: min(1.0, self.average * value / cycles) for unit, value in moving.items()},
             (self.memory.read + self.memory.written) / cycles,
             moved / seconds,
             self.memory.active,

@@ -17,11 +17,14 @@ from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, WarpSli
 from pyptx.analysis.work.instruction_work import LINE, InstructionWork
 from pyptx.analysis.work.sampling import InstructionTotals
 from pyptx.sim import Program
-from pyptx.sim.actions import AsyncGroup, Const, CtaBarrier, Load
+from pyptx.sim.actions import Address, AsyncGroup, Const, CtaBarrier, Load, Tcgen05Mma
 
 __all__ = ["OpKind", "Operation", "OperationBuilder"]
 
 TAGS, TAG_CYCLES = 4, 0.75  # lines that L1 looks up in a cycle, and further cycles of a load; see `_load_passes`
+ROWS, ROW_BYTES = 128, 32  # of tcgen05.mma: rows of A and D of an SM; bytes of a row of A or B
+_BITS = {"f16": 16, "tf32": 32, "mxf4": 4, "mxf4nvf4": 4}  # of an element, by kind of tcgen05.mma; others: 8
+_WIDE = re.compile(r"(?:LDS|STS)(?:\.\w+)*\.(64|128)")
 
 
 class OpKind:
@@ -64,6 +67,7 @@ class Operation(NamedTuple):
         latency: cycles until the result.
         bytes: bytes of global memory.
         shared: additional cycles of shared memory.
+        repeated: cycles of `unit` that bank conflicts take: no data move in them.
         detail: ring, barrier, loop or group count, by kind.
         width: warps that execute it, 0..4.
         sms: SMs of the cluster whose shared memory it writes or whose tensor cores it uses.
@@ -83,6 +87,7 @@ class Operation(NamedTuple):
     latency: float = 0.0
     bytes: float = 0.0
     shared: float = 0.0
+    repeated: float = 0.0
     detail: Any = None
     width: float = 4.0
     sms: int = 1
@@ -99,7 +104,7 @@ class OperationBuilder:
         rings: PTX instruction -> warps of a slice -> its mbarrier ring.
         l1_miss_rate: fraction of global reads that miss L1.
         cluster: CTAs of a cluster.
-        line_access: as `Sample.line_access`.
+        line_access, wide_passes: as in `Sample`.
     """
 
     gpu: Gpu
@@ -112,6 +117,7 @@ class OperationBuilder:
     l1_miss_rate: float
     cluster: int
     line_access: np.ndarray
+    wide_passes: np.ndarray
     _known: dict[tuple[InstructionStep, tuple[int, ...], int], Operation] = field(default_factory=dict)
 
     def one(self, step: InstructionStep, warp_slice: WarpSlice) -> Operation:
@@ -157,13 +163,32 @@ class OperationBuilder:
             else 1.0
         )
 
+    def _access_passes(self, opcode: str, owner: int, copies: float) -> tuple[float, float]:
+        """Return the shared memory cycles of one load or store, and those without bank conflicts.
+
+        ptxas may have merged several accesses of the program.
+        """
+        wide = _WIDE.fullmatch(opcode)
+        if wide is not None and owner >= 0:
+            passes = float(self.wide_passes[int(wide[1] == "128"), owner])
+            if passes:
+                return passes, 32 * int(wide[1]) / 8 / LINE
+        without = self.instruction_work[owner].passes / copies if owner >= 0 else 1.0
+        return self._passes(owner, copies), without
+
     def _memory(self, word: str, opcode: str, owner: int, copies: float, width: float) -> dict | None:
         """Return the fields of a load or store; None for other instructions."""
         constants = self.constants
         least = width * 32 / access_lanes(self.gpu)
         if word in ("LDS", "LDSM", "ATOMS", "STS", "STSM", "STAS", "REDAS"):
-            cycles = max(least, self._passes(owner, copies) * width)
-            return {"kind": OpKind.PLAIN, "unit": "shared", "cycles": cycles, "latency": constants.shared_cycles}
+            cycles, moved = (max(least, n * width) for n in self._access_passes(opcode, owner, copies))
+            return {
+                "kind": OpKind.PLAIN,
+                "unit": "shared",
+                "cycles": cycles,
+                "repeated": max(0.0, cycles - moved),
+                "latency": constants.shared_cycles,
+            }
         if word in ("LDTM", "STTM"):
             moved = self.instruction_work[owner].tmem_bytes / copies if owner >= 0 else LINE
             return {
@@ -294,6 +319,7 @@ class OperationBuilder:
                     "unit": "tensor",
                     "sms": sms,
                     "cycles": self._each("tensor_flops", owner, copies) / rate / sms,
+                    "shared": self._operand_passes(owner, copies, sms),
                 }
         if word.endswith("GMMA") and (product := matrix_product(opcode)) is not None:
             kind, operations = product
@@ -310,6 +336,19 @@ class OperationBuilder:
                 "detail": "gsb0" in operands,
             }
         return None
+
+    def _operand_passes(self, owner: int, copies: float, sms: int) -> float:
+        """Return the shared memory cycles in which each SM reads its part of the operands of a tcgen05 product.
+
+        The columns of a product follow from its operations; an SM has 128 of its rows.
+        """
+        action = self.program.actions[owner] if owner >= 0 else None
+        if not isinstance(action, Tcgen05Mma):
+            return 0.0
+        depth = 8 * ROW_BYTES / _BITS.get(action.kind, 8)  # columns of A
+        columns = self._each("tensor_flops", owner, copies) / (2 * depth * ROWS * sms)
+        rows = columns / sms + (0 if isinstance(action.a, Address) else ROWS)
+        return rows * ROW_BYTES / LINE
 
     def _barrier(self, owner: int, warp_slice: WarpSlice) -> tuple[object, int] | None:
         """Return a barrier's identity and the number of warps it waits for (0: all of the CTA).

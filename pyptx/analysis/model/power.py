@@ -30,7 +30,8 @@ class Activity:
     """Utilization of the SMs and of memory during a launch.
 
     Attributes:
-        busy: unit ("issue", "fma", "mufu", "shared", "tensor") -> utilization, 0..1.
+        busy: unit ("issue", "fma", "mufu", "shared", "tensor") -> utilization, 0..1; of shared memory without bank conflicts,
+            in which no data move.
         l2_bytes: bytes between L2 and all SMs per cycle.
         dram_bytes_per_s: rate of DRAM traffic.
         sms: SMs that execute CTAs.

@@ -225,6 +225,8 @@ class _Replay:
             if op.detail:
                 state.products.append(state.ends)
         elif kind == OpKind.TCGEN05_MMA:
+            for other in range(self.sms) if op.sms > 1 else (rank,):
+                end = max(end, resources.products(other, op.shared, end - op.cycles))
             state.ends = max(state.ends, end)
         elif kind == OpKind.ARRIVE:
             self.rings.arrive(state, op, start)

@@ -74,6 +74,8 @@ class Sample:
         barriers: addresses of the mbarriers each instruction operated on.
         line_access: of each instruction, the 128-byte lines of one global access, and its passes over the banks of L1
             beyond the minimum; rows of an array.
+        wide_passes: of each instruction, the passes over shared memory of one access with 8 bytes for each lane, and with
+            16; rows of an array.
         initially_free: instructions whose first wait for an mbarrier was for the phase before its first.
     """
 
@@ -93,6 +95,7 @@ class Sample:
     barriers: tuple[frozenset[int], ...]
     initially_free: frozenset[int]
     line_access: np.ndarray
+    wide_passes: np.ndarray
 
     @cached_property
     def ctas(self) -> int:
@@ -182,6 +185,7 @@ def _whole(call: Call, observer: ClusterProfiler) -> Sample:
         seen.barriers,
         seen.free,
         _line_access(seen),
+        _wide_passes(seen),
     )
 
 
@@ -303,6 +307,7 @@ class _Probe:
             seen.barriers,
             seen.free,
             _line_access(seen),
+            _wide_passes(seen),
         )
 
     def _predicted(self, place: Position, axes: list[dict[int, float]]) -> np.ndarray:
@@ -376,3 +381,10 @@ def _line_access(observed: ClusterProfile) -> np.ndarray:
     """Return lines and passes over banks of one request, by instruction."""
     requests = np.maximum(1, observed.counters.global_requests).astype(np.float64)
     return np.stack([observed.lines, observed.bank_passes]) / requests
+
+
+def _wide_passes(observed: ClusterProfile) -> np.ndarray:
+    """Return the passes of one access to shared memory with 8 bytes for each lane, and with 16, by instruction."""
+    counters = observed.counters
+    executed = np.maximum(1, np.minimum(counters.issues, counters.lanes)).astype(np.float64)
+    return (observed.wide_passes / executed[:, None]).T

@@ -48,6 +48,8 @@ class ProfileArrays:
         links: by (instruction, k): mbarriers it worked on, as shared-memory addresses; 0 in unused places.
         lines, bank_passes: by instruction: 128-byte lines of accesses to global memory, and their passes over banks beyond
             the minimum, as for shared memory.
+        wide_passes: by (instruction, width): passes over shared memory of its accesses if each lane accessed 8, or 16, bytes
+            at its address.
         read, written: by the `id` of a buffer, one bit for each byte touched, lowest first.
     """
 
@@ -57,6 +59,7 @@ class ProfileArrays:
     links: np.ndarray
     lines: np.ndarray
     bank_passes: np.ndarray
+    wide_passes: np.ndarray
     read: dict[int, np.ndarray]
     written: dict[int, np.ndarray]
 
@@ -72,6 +75,7 @@ class ProfileArrays:
             np.zeros((count, abi.Limit.OBSERVED_LINKS), np.uint32),
             np.zeros(count, np.uint64),
             np.zeros(count, np.uint64),
+            np.zeros((count, 2), np.uint64),
             {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
             {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
         )
@@ -88,6 +92,7 @@ class ProfileArrays:
             "links": self.links,
             "lines": self.lines,
             "bank_passes": self.bank_passes,
+            "wide_passes": self.wide_passes,
             "marks": table,
         }
 

@@ -9,7 +9,7 @@ typedef struct {
     u64 addr[LANES] __attribute__((aligned(128)));
     u64 host;                   // the memory of a lane is at host + addr[lane] + lane * stride (modulo 2^64)
     u64 lo, stride, window;
-    u32 space, bytes, kind, remote;    // remote: SPACE_MIXED, all of it in shared memory of the cluster
+    u32 space, bytes, kind, writes, remote;    // remote: SPACE_MIXED, all of it in shared memory of the cluster
     Pattern *pattern;
 } Access;
 

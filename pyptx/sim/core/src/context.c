@@ -77,7 +77,7 @@ Ctx *core_open(const Launch *l) {
     x->schedule = (u32)l->schedule; x->seed = l->seed; x->nshared = (u32)l->nshared; x->shared_addresses = l->shared_addresses;
     x->maxnreg = (u32)l->maxnreg;
     x->ninstr = (u32)l->ninstr; x->warp_issues = l->warp_issues; x->marks = l->marks; x->links = l->links; x->barriers = l->barriers;
-    x->lines = l->lines; x->bank_passes = l->bank_passes;
+    x->lines = l->lines; x->bank_passes = l->bank_passes; x->wide_passes = l->wide_passes;
     x->synchronizations = l->synchronizations;
     x->nwarps = (x->block[0] * x->block[1] * x->block[2] + LANES - 1) / LANES;
     x->warp_special_bytes = l->warp_special_bytes;

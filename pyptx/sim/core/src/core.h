@@ -132,6 +132,7 @@ typedef struct {
     u32 mask, phase, extra, excess, valid, segment, kind, bytes, near;          // near: all offsets fit in `offset`
     i64 lo, hi;
     u64 bits, span;
+    u32 wide_phase, wide[2];    // passes over shared memory with 8 and 16 bytes for each lane, see memory.c
     u64 last[LAST];             // addresses of the last executions, by the index of the warp modulo LAST
 } Pattern;
 
@@ -175,6 +176,7 @@ struct Ctx {
     u8 **marks;                 // of each segment: bits of bytes read, of bytes written; or NULL
     u32 *links;                 // of each instruction: mbarriers it used; or NULL
     u64 *lines, *bank_passes;   // of each instruction: 128-byte lines of global accesses, and passes beyond the first; or NULL
+    u64 *wide_passes;           // of each instruction: passes over shared memory with 8, with 16 bytes for each lane; or NULL
     u16 *barriers;               // of each warp of a cluster and instruction: bits of the CTA barriers it used; or NULL
     u64 synchronization, *synchronizations;      // a hash, and where core_close adds it or NULL: see synchronization.c
     u32 current;

@@ -31,7 +31,7 @@ static void shape(Pattern *p, V64 delta, u32 m, u32 bytes) {
     u64 bits = __builtin_reduce_or(delta);
     lo = lo < 0 ? lo : 0;
     hi = hi > 0 ? hi : 0;
-    p->delta = delta; p->mask = m; p->bytes = bytes; p->phase = NONE; p->lo = lo; p->hi = hi; p->bits = bits; p->valid = 1;
+    p->delta = delta; p->mask = m; p->bytes = bytes; p->phase = p->wide_phase = NONE; p->lo = lo; p->hi = hi; p->bits = bits; p->valid = 1;
     p->kind = SCATTERED;
     p->span = (u64)hi - (u64)lo + bytes;
     if (UNLIKELY(p->span < bytes)) p->span = ~(u64)0;                   // lanes at both ends of the address space
@@ -75,6 +75,7 @@ int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes) {
     u64 lo = base + (u64)p->lo, hi = base + (u64)p->hi;
     u32 written = space;
     t->bytes = bytes;
+    t->writes = writes;
     t->kind = p->kind;
     t->window = 0;
     t->remote = 0;
@@ -184,10 +185,10 @@ u8 *lane_host(Ctx *x, const Op *o, Access *t, u32 lane, int writes) {
     return host;
 }
 
-// Extra shared-memory wavefronts of one access. Lanes are served in phases of 128 bytes; a phase needs as many passes as the
-// largest number of different words in one of the 32 banks.
-static u32 wavefronts(const u64 *addr, u32 m, u32 bytes) {
-    u32 unit = bytes < 4 ? 4 : bytes > 16 ? 16 : bytes, per_phase = 128 / unit, extra = 0;
+// Shared-memory wavefronts of one access in phases of so many lanes, beyond one for each phase: a phase needs as many passes as
+// the largest number of different words in one of the 32 banks.
+static u32 wavefronts_of(const u64 *addr, u32 m, u32 unit, u32 per_phase) {
+    u32 columns = 128 / unit, extra = 0;
     for (u32 first = 0; first < LANES; first += per_phase) {
         u64 seen[LANES];
         u8 count[LANES] = {0};
@@ -195,7 +196,7 @@ static u32 wavefronts(const u64 *addr, u32 m, u32 bytes) {
         for (u32 i = first; i < first + per_phase; i++) {
             if (!(m >> i & 1)) continue;
             u64 word = addr[i] / unit;
-            u32 column = (u32)(word % per_phase), fresh = 1;
+            u32 column = (u32)(word % columns), fresh = 1;
             if (count[column])
                 for (u32 k = 0; k < n; k++)
                     if (owner[k] == column && seen[k] == word) { fresh = 0; break; }
@@ -207,6 +208,29 @@ static u32 wavefronts(const u64 *addr, u32 m, u32 bytes) {
         extra += worst - 1;
     }
     return extra;
+}
+
+// Extra shared-memory wavefronts of one access. Lanes are served in phases of 128 bytes.
+static u32 wavefronts(const u64 *addr, u32 m, u32 bytes) {
+    u32 unit = bytes < 4 ? 4 : bytes > 16 ? 16 : bytes;
+    return wavefronts_of(addr, m, unit, 128 / unit);
+}
+
+// Whether all active lanes have the address of the lane whose number differs in one bit, if that one is active.
+static int paired(const u64 *addr, u32 m, u32 bit) {
+    for (u32 k = m; k; k &= k - 1) {
+        u32 i = (u32)__builtin_ctz(k), other = i ^ bit;
+        if (m >> other & 1 && addr[i] != addr[other]) return 0;
+    }
+    return 1;
+}
+
+// Passes over shared memory when each lane accesses `unit` bytes, 8 or 16, at its address. One pass returns a register to each
+// lane; where the lanes n and n ^ 1, or n and n ^ 2, of the warp read the same address, it returns two.
+// Source: NVIDIA, forums.developer.nvidia.com/t/77228, on LDS.128 of compute capability 7.0 to 7.5.
+static u32 passes_of(const u64 *addr, u32 m, u32 unit, int writes) {
+    u32 per_phase = 128 / unit * (!writes && (paired(addr, m, 1) || paired(addr, m, 2)) ? 2 : 1);
+    return LANES / per_phase + wavefronts_of(addr, m, unit, per_phase);
 }
 
 // Units of 1 << shift bytes that contain the first bytes of the lanes.
@@ -245,6 +269,21 @@ static void observe_lines(Ctx *x, const Op *o, u32 m, const Access *t) {
     x->bank_passes[o->instr] += wavefronts(t->addr, m, t->bytes);
 }
 
+// Count the passes of an access to shared memory as ptxas may merge it with its neighbors, in a profiled run.
+static void observe_widths(Ctx *x, const Op *o, u32 m, const Access *t) {
+    Pattern *p = t->pattern;
+    u32 phase = (u32)t->addr[__builtin_ctz(m)] & 15;
+    if (p->wide_phase != phase) {
+        u64 addr[LANES];
+        for (u32 i = 0; i < LANES; i++) addr[i] = t->addr[i] & ~(u64)15;
+        p->wide[1] = passes_of(addr, m, 16, t->writes);
+        for (u32 i = 0; i < LANES; i++) addr[i] = t->addr[i] & ~(u64)7;
+        p->wide[0] = passes_of(addr, m, 8, t->writes);
+        p->wide_phase = phase;
+    }
+    for (u32 k = 0; k < 2; k++) x->wide_passes[2 * o->instr + k] += p->wide[k];
+}
+
 // Count the cost of an access.
 void account(Ctx *x, const Op *o, u32 m, Access *t) {
     if (t->space == SPACE_MIXED && t->remote) { x->conflicts[o->instr] += wavefronts(t->addr, m, t->bytes); return; }
@@ -257,6 +296,7 @@ void account(Ctx *x, const Op *o, u32 m, Access *t) {
         return;
     }
     if (t->space != SPACE_SHARED && t->space != SPACE_GLOBAL) return;
+    if (UNLIKELY(x->wide_passes != 0) && t->space == SPACE_SHARED) observe_widths(x, o, m, t);
     Pattern *p = t->pattern;
     u32 base = (u32)t->addr[__builtin_ctz(m)], phase = t->space == SPACE_GLOBAL ? base & 31 : base & 3;   // otherwise only the banks rotate
     if (UNLIKELY(p->phase != phase)) {
@@ -336,7 +376,7 @@ static void f_ld(Ctx *x, const Op *o, u32 m);
 // Load one word from a fixed shared-memory address into all lanes.
 static void f_lds(Ctx *x, const Op *o, u32 m) {
     u64 at = o->imm - x->smem_start;
-    if (!m || x->sanitizer || at > x->smem_bytes || x->smem_bytes - at < 4 || at & 3) { f_ld(x, o, m); return; }
+    if (!m || x->sanitizer || x->wide_passes || at > x->smem_bytes || x->smem_bytes - at < 4 || at & 3) { f_ld(x, o, m); return; }
     u32 v;
     memcpy(&v, x->cta->smem + at, 4);
     put32(x, o->d, (V32)v, m);

@@ -1,0 +1,105 @@
+"""Passes over shared memory of accesses that ptxas merges, and of loads whose lanes share addresses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pyptx
+from pyptx.analysis.gpus import gpu
+from pyptx.analysis.model.estimate import estimate
+from pyptx.parser import parse
+from pyptx.sim import ClusterProfiler, load
+
+ACCESS = """
+.version 8.5
+.target sm_80
+.address_size 64
+.visible .entry access(.param .u64 to)
+{{
+    .reg .b32 %r<9>;
+    .shared .align 16 .b8 tile[8192];
+    mov.u32 %r1, %tid.x;
+    {address}
+    mov.u32 %r3, tile;
+    add.u32 %r3, %r3, %r2;
+    {access}
+    ret;
+}}
+"""
+LOAD = "ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [%r3];"
+STORE = "st.shared.v4.b32 [%r3], {%r1, %r1, %r1, %r1};"
+# address of a lane: passes with 8 and with 16 bytes for each lane
+PATTERNS = {
+    "consecutive": ("shl.b32 %r2, %r1, 4;", 4, 4),  # 8 bytes of each 16: two passes and a conflict in both
+    "uniform": ("mov.u32 %r2, 0;", 1, 2),
+    "pairs": ("shr.u32 %r2, %r1, 1; shl.b32 %r2, %r2, 4;", 2, 2),  # n and n ^ 1
+    "second bit": ("and.b32 %r2, %r1, 29; shl.b32 %r2, %r2, 4;", 4, 4),  # n and n ^ 2; every other 16 bytes: conflicts
+    "fours": ("shr.u32 %r2, %r1, 2; shl.b32 %r2, %r2, 4;", 1, 2),
+    "halves": ("and.b32 %r2, %r1, 15; shl.b32 %r2, %r2, 4;", 4, 4),  # n and n ^ 16: not packed
+    "rows": ("shr.u32 %r2, %r1, 4; shl.b32 %r2, %r2, 7;", 2, 2),  # each half warp has a line
+}
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_lanes_in_pairs_take_half_the_passes(name):
+    address, of_8, of_16 = PATTERNS[name]
+    profile = profiled(ACCESS.format(address=address, access=LOAD))
+    assert profile.wide_passes.max(axis=0).tolist() == [of_8, of_16]
+
+
+def test_stores_are_not_packed():
+    profile = profiled(ACCESS.format(address=PATTERNS["fours"][0], access=STORE))
+    assert profile.wide_passes.max(axis=0).tolist() == [2, 4]
+
+
+def profiled(text: str):
+    return ClusterProfiler(load(parse(text)), 1, 32, [np.zeros(1, np.uint32)]).run(range(1))
+
+
+MERGED = """
+.version 8.5
+.target sm_90
+.address_size 64
+.visible .entry merged(.param .u64 to)
+{{
+    .reg .b32 %r<9>;
+    .reg .f32 %f<9>;
+    .reg .b64 %rd<3>;
+    .reg .pred %p1;
+    .shared .align 16 .b8 tile[16384];
+    ld.param.u64 %rd1, [to];
+    mov.u32 %r1, %tid.x;
+    and.b32 %r2, %r1, 31;
+    {address}
+    mov.u32 %r3, tile;
+    add.u32 %r3, %r3, %r2;
+    mov.f32 %f1, 0f00000000;
+    mov.u32 %r4, 0;
+L:
+    bar.sync 0;
+    {loads}
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, 64;
+    @%p1 bra L;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    st.global.f32 [%rd1], %f1;
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize("name, passes", [("consecutive", 4), ("pairs", 2)])
+def test_four_loads_that_ptxas_merges_take_the_passes_of_one_wide_load(name, passes):
+    loads = "\n    ".join(  # line information distinguishes lines only
+        f"ld.shared.f32 %f2, [%r3+{at + 4 * word}];\n    fma.rn.f32 %f1, %f2, %f2, %f1;"
+        for at in range(0, 4096, 512)
+        for word in range(4)
+    )
+    address = PATTERNS[name][0].replace("%r1", "%r2")
+    kernel = pyptx.load(MERGED.format(address=address, loads=loads))["merged"]
+    on, warps = gpu("H200"), 8
+    found = estimate(kernel, np.zeros(256, np.float32), grid=(132,), block=(32 * warps,), device=on)
+    cycles = found.terms["shared"] * found.clock_hz
+    assert cycles == pytest.approx(warps * 64 * 8 * passes, rel=0.05)
