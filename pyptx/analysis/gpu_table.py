@@ -7,7 +7,8 @@ A number is written as its class and its value, `O(132)`. The classes:
 * R  remembered from the data sheet or white paper of that GPU, checked against the published peaks by arithmetic.
 * D  derived by arithmetic from O and R.
 * M  measured by others: RRZE-HPC gpu-benches for A100, H100 PCIe, GH200 and L40, a report on an RTX 4090, Jia et al.
-  2019 for the T4; for L2 of the B200 what a matrix product was seen to take at least (rhrnald/benchmark, 5.GEMM: tiles
+  2019 for the T4; for latencies of the B200 chipsandcheese.com, "Nvidia's B200" (L1 39 cycles, L2 about 150 ns) and, less
+  the latency of the copy, tensor copies of 0.5 and 4 KiB (197 ns from L2, 492 and 546 ns from DRAM); for L2 of the B200 what a matrix product was seen to take at least (rhrnald/benchmark, 5.GEMM: tiles
   of 256 x 256 x 64 at 1,777 TFLOP/s ask for 13.9 TB/s, at about 1.75 GHz).
 * P  read from the stall counts that `ptxas` 13.5 schedules.
 * A  assumed: no number was available; that of the nearest measured GPU, scaled by SMs and clock.
@@ -72,7 +73,7 @@ class Row(NamedTuple):
     tensor: dict[str, Number]
     tensor_clock: Number | None = None          # where the published tensor peaks imply another clock
     reached: Number | None = None
-    l2_fast_mib: Number | None = None           # working set up to which L2 keeps its rate
+    l2_fast_mib: Number | None = None           # data that all SMs read in turn of which half misses L2
     latency: tuple[int, int, int, int] | None = None     # L1, near L2, far L2, DRAM; class M
     measured_on: str = ""                       # the GPU whose latencies they are, where that is another
 
@@ -88,10 +89,10 @@ ROWS = (
         {"mma.f16": R(1024), "mma.s8": R(2048), "mma.s4": R(4096)}),
     Row("A100 SXM 40GB", "sm_80", O(108), O(1.41), R(1555), R(40), O(40), M(3830), O(400),
         {"mma.f16": O(2048), "mma.tf32": O(1024), "mma.s8": O(4096), "mma.s4": R(8192), "mma.f64": O(128)},
-        reached=M(1538), l2_fast_mib=M(30), latency=(33, 205, 405, 538), measured_on="A100 SXM 80GB"),
+        reached=M(1538), l2_fast_mib=M(32.5), latency=(33, 205, 405, 538), measured_on="A100 SXM 80GB"),
     Row("A100 SXM 80GB", "sm_80", O(108), O(1.41), R(2039), R(80), O(40), M(3830), O(400),
         {"mma.f16": O(2048), "mma.tf32": O(1024), "mma.s8": O(4096), "mma.s4": R(8192), "mma.f64": O(128)},
-        reached=M(1898), l2_fast_mib=M(30), latency=(33, 205, 405, 538)),
+        reached=M(1898), l2_fast_mib=M(32.5), latency=(33, 205, 405, 538)),
     Row("RTX 3090", "sm_86", R(82), R(1.695), R(936), R(24), R(6), A(1296), R(350),
         {"mma.f16": D(512), "mma.tf32": D(256), "mma.s8": R(2048), "mma.s4": R(4096)}),
     Row("L4", "sm_89", R(58), R(2.04), R(300), R(24), R(48), A(853), R(72),
@@ -99,21 +100,21 @@ ROWS = (
         latency=(34, 274, 277, 612), measured_on="L40"),
     Row("L40S", "sm_89", R(142), R(2.52), R(864), R(48), R(96), A(2088), R(350),
         {"mma.f16": D(1024), "mma.tf32": D(512), "mma.f8": D(2048), **_ADA},
-        tensor_clock=D(2.49), l2_fast_mib=M(96), latency=(34, 274, 277, 612), measured_on="L40"),
+        tensor_clock=D(2.49), l2_fast_mib=M(102), latency=(34, 274, 277, 612), measured_on="L40"),
     Row("RTX 4090", "sm_89", O(128), R(2.52), R(1008), R(24), O(72), M(2024), R(450),
         {"mma.f16": O(512), "mma.tf32": O(256), "mma.f8": O(1024), **_ADA},
         reached=M(925), latency=(34, 274, 277, 612), measured_on="L40"),
     Row("H100 PCIe", "sm_90a", R(114), R(1.755), O(2000), R(80), R(50), M(3960), R(350), _HOPPER, tensor_clock=D(1.62),
         reached=M(2016), l2_fast_mib=M(38), latency=(32, 254, 402, 670), measured_on="GH200"),
     Row("H100 SXM", "sm_90a", O(132), O(1.98), O(3350), R(80), O(50), M(4899), O(700), _HOPPER, tensor_clock=O(1.83),
-        l2_fast_mib=M(45), latency=(32, 254, 402, 670), measured_on="GH200"),
+        l2_fast_mib=M(47), latency=(32, 254, 402, 670), measured_on="GH200"),
     Row("H200 SXM", "sm_90a", O(132), O(1.98), O(4800), R(141), O(50), M(4899), O(700), _HOPPER, tensor_clock=O(1.83),
-        l2_fast_mib=M(45), latency=(32, 254, 402, 670), measured_on="GH200"),
+        l2_fast_mib=M(47), latency=(32, 254, 402, 670), measured_on="GH200"),
     Row("B200 SXM", "sm_100a", O(148), O(1.965), O(8000), R(180), O(126), M(7900), O(1000),
         {"tcgen05.f16": O(8192), "tcgen05.tf32": O(4096), "tcgen05.f8": O(16384), "tcgen05.f4": O(32768),
          "tcgen05.s8": R(16384), "mma.f16": P(2048), "mma.tf32": D(1024), "mma.s8": D(4096),
          "mma.f8": P(2048),                     # emulated, as on Hopper
-         "mma.f64": O(128)}, tensor_clock=D(1.86)),
+         "mma.f64": O(128)}, tensor_clock=D(1.86), latency=(39, 295, 295, 900)),
     Row("RTX 5090", "sm_120a", O(170), O(2.407), R(1792), R(32), R(96), A(2688), R(575),
         {"mma.f16": O(512), "mma.tf32": O(256), "mma.f8": O(1024), "mma.f4": D(4096), "mma.s8": O(2048)}),
     Row("RTX PRO 6000", "sm_120a", O(188), R(2.617), R(1792), R(96), R(128), A(2973), O(600),

@@ -54,7 +54,7 @@ class Gpu:
         dram_bytes_per_s, dram_bytes: rate and size of DRAM.
         dram_reached_bytes_per_s: measured rate of reading all of it, or None.
         l2_bytes, l2_bytes_per_clock: size, and bytes per cycle read by all SMs together.
-        l2_fast_bytes: working set up to which L2 keeps that rate, or None.
+        l2_fast_bytes: size of data that all SMs read over and over of which half misses L2, or None.
         shared_bytes_per_clock: rate of one SM.
         tensor: "wgmma.f16" -> dense operations per cycle of one SM, an FMA counted as two. Keys are rates, not types:
             bf16 has the rate of f16 (`rate_name`).

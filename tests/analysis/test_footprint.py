@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import pyptx
+from pyptx.analysis.gpus import gpu as find_gpu
 from pyptx.analysis.model.estimate import estimate
 from pyptx.analysis.work.footprint import NOTHING, Footprint, Touched, partial_bytes, touched
 
@@ -80,3 +81,18 @@ def test_dram_moves_its_smallest_unit(gpu, unit):
     slack = 0.12  # DRAM is slower when reads and writes alternate
     assert seconds(64, 4) == pytest.approx(word * (unit + 4), rel=slack)
     assert seconds(4, 64) == pytest.approx(word * (4 + unit * (2 if unit == 64 else 1)), rel=slack)
+
+
+@pytest.mark.parametrize("gpu, factor", [("H100 SXM", 1.5), ("RTX 5090", 1.0)])
+def test_half_a_unit_is_completed_by_a_read(gpu, factor):
+    """Eight neighbors write the 32 bytes of a sector; on H100 the other half of its 64 bytes is read."""
+    sectors = (
+        "shr.u32 %r4, %r3, 3; mul.wide.u32 %rd5, %r4, 32; mad.wide.u32 %rd4, %r3, 4, %rd2; add.u64 %rd4, %rd4, %rd5;"
+    )
+    text = COPY.format(read=4, write=4).replace("mad.wide.u32 %rd4, %r3, 4, %rd2;", sectors)
+    kernel = pyptx.load(text)["copy"]
+    arrays = np.zeros(COUNT, np.float32), np.zeros(2 * COUNT, np.float32)
+    found = estimate(kernel, *arrays, grid=(COUNT // 256,), block=(256,), device=gpu).terms["dram"]
+    rate = find_gpu(gpu).dram_bytes_per_s
+    unit = 64 if factor > 1 else 32
+    assert found == pytest.approx(COUNT * (4 + unit / 8 * factor) / rate, rel=0.16)

@@ -107,7 +107,7 @@ def l2_reads() -> Iterator[Ladder]:
     rates = {  # distinct parts: GB/s
         "A100 SXM 80GB": {4: 5482, 17: 5391, 29: 5405, 61: 4000, 123: 1895, 551: 1829, 5385: 1730},
         "H100 PCIe": {8: 7122, 27: 6947, 55: 6947, 113: 2244, 500: 1989, 4895: 1964},
-        "H200 SXM": {9: 10545, 29: 9920, 61: 9769, 123: 4464, 551: 3888, 5385: 3889},
+        "GH200": {9: 10545, 29: 9920, 61: 9769, 123: 4464, 551: 3888, 5385: 3889},
         "L40": {9: 5170, 61: 5230, 123: 5278, 260: 851, 1176: 828, 5385: 797},
     }
     for on, by_size in rates.items():
@@ -143,7 +143,7 @@ def copies() -> Iterator[Ladder]:
         for kind, rate in zip(("async", "bulk"), row, strict=True):
 
             def args(tiles: int = size * stages // (ctas * kib * 1024)) -> Sequence[Any]:
-                return [np.zeros(size // 4, np.uint32), np.zeros(ctas * 128, np.uint32), tiles]
+                return [np.zeros(size // 4, np.uint32), np.zeros(ctas * 128, np.uint32), tiles, 0]
 
             name, entry = f"{kind}, {stages} stages, {kib} KiB", f"{kind}_{stages}_{kib}"
             seconds = size / (rate * 1e9)

@@ -157,7 +157,7 @@ def first() -> Iterator[Ladder]:
         tuple(
             rung
             for (name, dtype), rates in of_5090.items()
-            for rung in by_bandwidth(name, dtype, "RTX 5090", "sm_80", 4096, rates)
+            for rung in by_bandwidth(name, dtype, "RTX 5090", "sm_120", 4096, rates)
         ),
     )
 

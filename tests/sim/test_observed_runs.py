@@ -125,6 +125,21 @@ def test_waits_for_the_phase_before_the_first_are_free():
     assert all(len(seen.barriers[k]) == 1 for k in waits)
 
 
+def test_a_wait_for_a_later_phase_is_not_free():
+    """As in an unrolled loop: the second phase has parity 1, as the one before the first."""
+    watch = observer(
+        f"""{REGISTERS} .shared .b64 bar; mov.u32 %r4, bar;
+        mbarrier.init.shared.b64 [%r4], 1;
+        mbarrier.arrive.shared.b64 %rd4, [%r4];
+        FIRST: mbarrier.try_wait.parity.shared.b64 %p1, [%r4], 0; @!%p1 bra FIRST;
+        mbarrier.arrive.shared.b64 %rd4, [%r4];
+        SECOND: mbarrier.try_wait.parity.shared.b64 %p1, [%r4], 1; @!%p1 bra SECOND;""",
+        [np.zeros(4, np.uint8)],
+        block=1,
+    )
+    assert not watch.run(range(1)).free
+
+
 def test_products_are_counted_and_not_computed():
     body = """.reg .b32 %a<4>; .reg .b32 %b<2>; .reg .f32 %c<4>; .reg .b64 %rd<3>;
         ld.param.u64 %rd1, [x];

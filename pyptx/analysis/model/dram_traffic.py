@@ -1,28 +1,31 @@
 """DRAM traffic: data shared by a wave of CTAs is read once; data that L2 evicts before the next wave is read again.
 
-L2 exchanges units of one or two 32-byte sectors with DRAM. CTAs of a wave fill each other's units. A sector that they
+L2 exchanges units of one or two 32-byte sectors with DRAM. CTAs of a wave fill each other's units. A unit that they
 write in part is read before it is written, where DRAM has error correction: on the GPUs whose units are two sectors.
 
 CTAs start in the order of their numbers, x first. A wave is a box of the grid; its footprint follows from that of one
-cluster and from the part that is new relative to its neighbors (`sampling.Footprint`). L2 keeps what fits from one wave
-to the next, and from one pass of a cluster over its own data to the next, as when a row that is too long for registers
-is read twice: all resident clusters read theirs in between.
+cluster and from the part that is new relative to its neighbors (`sampling.Footprint`). Of the data that a wave reads and
+an earlier one has read, L2 has lost a part that follows from the reuse distance: all data that the clusters between the
+two reads touch (`reuse_distance`, `lost_part`). That the clusters of a wave share a read assumes that they progress together, as
+those that compute do. Clusters that wait for DRAM drift apart: for them the distance is in their order alone. Clusters that read their own data twice, as when a row is too long for
+registers, find the first pass as far as L2 holds the rows of all resident clusters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import exp, prod
 
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.work.count import Work
 from pyptx.analysis.work.footprint import SECTOR, Footprint
 
-__all__ = ["Traffic", "estimate_traffic", "reread_bytes"]
+__all__ = ["Traffic", "estimate_traffic", "lost_part", "reread_bytes", "reuse_distance"]
 
 PASSES = 4  # maximum number of passes of a cluster over its own data; further reads are of shared data
-KEPT = 0.7  # fraction of L2 up to which a working set keeps its rate (gpu-benches, A100, H100)
+KEPT = 0.85  # reuse distance over the size of L2 at which half is lost: between A100 (0.82), H100 (0.76 to 0.94), L40 (1.06)
+WAYS = 16  # lines of a set of L2 (Jia et al. 2018 for V100; A for later GPUs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,9 @@ class Traffic:
     again: float
 
 
-def estimate_traffic(work: Work, gpu: Gpu, resident: int, requested: float, unit: int = SECTOR) -> Traffic:
+def estimate_traffic(
+    work: Work, gpu: Gpu, resident: int, requested: float, unit: int = SECTOR, together: bool = True
+) -> Traffic:
     """Estimate the DRAM traffic of a launch.
 
     Args:
@@ -43,6 +48,7 @@ def estimate_traffic(work: Work, gpu: Gpu, resident: int, requested: float, unit
         resident: CTAs resident on the GPU.
         requested: bytes that all CTAs together read from L2.
         unit: bytes that L2 exchanges with DRAM at least, 32 or 64.
+        together: the clusters of a wave progress together.
     """
     sample = work.sample
     cluster = prod(sample.plan.cluster)
@@ -50,26 +56,113 @@ def estimate_traffic(work: Work, gpu: Gpu, resident: int, requested: float, unit
     wave = max(1, min(sample.clusters, resident // cluster))
     waves = sample.clusters / wave
     holds = gpu.l2_fast_bytes or KEPT * gpu.l2_bytes
-    once = written = filled = per_wave = stores = 0.0
+    touched = _Touched(sample.footprints, sample.read, sample.written, extent, unit)
+    once = written = filled = per_wave = stores = again = 0.0
     for footprint in sample.footprints:
         size, units = footprint.wave(extent, wave, unit)
-        total = (sample.written if footprint.writes else sample.read).get(footprint.buffer, 0)
+        total = touched.size(footprint)
         moved = total * units / size if size else total
         if footprint.writes:
             stores, written = stores + units, written + moved
             if unit > SECTOR and size:
-                filled += total * footprint.partial_wave(extent, wave) * unit / SECTOR / size
-        else:
-            per_wave, once = per_wave + units, once + moved
+                partial, missing = footprint.partial_wave(extent, wave), units - footprint.wave(extent, wave)[1]
+                filled += total * max(partial * unit / SECTOR, partial + missing) / size
+            continue
+        units = min(units, moved)
+        per_wave, once = per_wave + units, once + moved
+        if together and units * waves > moved:
+            distance = touched.by(reuse_distance(footprint, extent, wave, total))
+            again += (units * waves - moved) * lost_part(distance, holds)
+        elif not together:
+            again += touched.again(footprint, moved, holds)
     reads = [footprint for footprint in sample.footprints if not footprint.writes]
     if per_wave + stores <= 0:
         return Traffic(once, written, 0.0)
-    lost = max(0.0, 1 - holds / (per_wave + stores))  # fraction of shared data that L2 evicts before the next wave
-    again = max(0.0, per_wave * waves - once) * lost if waves > 1 else 0.0
     # between two reads of a byte, a cluster touches all it reads and, writing during the second pass, half of what it writes
-    evicted = max(0.0, 1 - holds / (per_wave + stores / 2))
+    evicted = lost_part(per_wave + stores / 2, holds)
     again += sample.clusters * reread_bytes(reads, extent, requested / sample.clusters, sample.read) * evicted
     return Traffic(once + again + filled, written, again)
+
+
+@dataclass(frozen=True)
+class _Touched:
+    """Bytes that consecutive clusters touch; those of units of a size."""
+
+    footprints: Sequence[Footprint]
+    read: Mapping[str, int]
+    written: Mapping[str, int]
+    extent: Sequence[int]
+    unit: int
+
+    def size(self, footprint: Footprint) -> int:
+        """Return the bytes of a buffer that all clusters touch."""
+        return (self.written if footprint.writes else self.read).get(footprint.buffer, 0)
+
+    def by(self, clusters: int) -> float:
+        """Return the bytes of the units of all buffers that consecutive clusters touch."""
+        found = 0.0
+        for footprint in self.footprints:
+            size, units = footprint.wave(self.extent, clusters, self.unit)
+            found += units * min(1.0, self.size(footprint) / size) if size else 0.0
+        return found
+
+    def again(self, footprint: Footprint, moved: float, holds: float) -> float:
+        """Return the bytes of a buffer that clusters which drift apart read again from DRAM.
+
+        Args:
+            footprint: of the buffer.
+            moved: bytes of its units that all clusters touch.
+            holds: as of `lost_part`.
+        """
+        left = prod(self.extent) * float(footprint.own.unit(self.unit))
+        apart, found = 1, 0.0
+        for count, new in zip(self.extent, footprint.new, strict=True):
+            if count > 1 and left > moved and new.bytes < footprint.bytes:
+                part = min(left - moved, left * (1 - new.bytes / footprint.bytes) * (count - 1) / count)
+                found, left = found + part * lost_part(self.by(apart), holds), left - part
+            apart *= count
+        distance = self.by(round(self.size(footprint) / max(1, footprint.bytes)))
+        return found + max(0.0, left - moved) * lost_part(distance, holds)
+
+
+def lost_part(distance: float, holds: float) -> float:
+    """Return the fraction of data that L2 has lost after other data has passed through it.
+
+    A hash of the address selects the set of a line. The lines between two uses are distributed over the sets by chance, and
+    a line is lost when its set received as many as it has ways: a Poisson distribution. It is as steep as the rates of reads
+    by the size of the data on A100, GH200 and L40 (RRZE-HPC gpu-benches, gpu-l2-cache).
+
+    Args:
+        distance: bytes of the data between two uses.
+        holds: distance at which half is lost.
+    """
+    lines = WAYS * distance / holds
+    if lines > 4 * WAYS:
+        return 1.0
+    term, kept = exp(-lines), 0.0
+    for count in range(WAYS):
+        kept, term = kept + term, term * lines / (count + 1)
+    return 1 - kept
+
+
+def reuse_distance(footprint: Footprint, extent: Sequence[int], wave: int, size: int) -> int:
+    """Return the number of consecutive clusters between two reads of the same bytes of a buffer, a wave at least.
+
+    Clusters that are neighbors along an axis and share bytes are apart by the clusters along the axes before it. Without
+    such an axis, later clusters return to the data of the first ones when all has been read.
+
+    Args:
+        footprint: of the buffer.
+        extent: clusters along each axis.
+        wave: clusters that run at the same time; what they share is read once.
+        size: bytes of the buffer that all clusters touch.
+    """
+    apart = 1
+    for count, new in zip(extent, footprint.new, strict=True):
+        if apart * count > wave and count > 1 and new.bytes < footprint.bytes:
+            return max(wave, apart)
+        apart *= count
+    return max(wave, round(size / max(1, footprint.bytes)))
 
 
 def reread_bytes(

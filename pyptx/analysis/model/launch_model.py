@@ -59,6 +59,7 @@ WARP_CYCLES = 12  # from the start of one warp of a CTA to that of the next: cop
 WAIT_STEP = 30  # cycles by which the wait of reads for writes may differ from the one that its time leads to
 REPLAYS = 16  # at most; the clock and the wait of reads settle in one to three
 CLOCK_STEPS = 30  # the activity of a launch that DRAM limits depends on the clock; each step halves the distance
+_WORK = tuple(unit for unit in UNITS if unit not in ("l2", "dram"))
 BUSY = 0.5  # utilization below which a resource is not the bottleneck
 
 
@@ -107,18 +108,23 @@ class LaunchModel:
         )
         self.demand = demand_of(self.builder, self.slices, self.paths)
         read, written = (self.average * sample.clusters * size for size in (self.demand.read, self.demand.written))
-        traffic = estimate_traffic(work, on, fits.blocks * self.sms, read, self.constants.dram_unit_bytes)
         active = min(self.sms, work.ctas)
-        self.memory = MemorySystem(
-            on,
-            self.constants,
-            active,
-            read,
-            written,
-            traffic,
-            atomics_per_line(sample),
-            self.per_sm * active / work.ctas,
+        together, apart = (
+            MemorySystem(
+                on,
+                self.constants,
+                active,
+                read,
+                written,
+                estimate_traffic(work, on, fits.blocks * self.sms, read, self.constants.dram_unit_bytes, of),
+                atomics_per_line(sample),
+                self.per_sm * active / work.ctas,
+            )
+            for of in (True, False)
         )
+        units = self.per_sm / self.cluster * max((self.demand.cycles.get(unit, 0.0) for unit in _WORK), default=0.0)
+        waits = BUSY * max(together.dram_seconds, together.l2_seconds(on.clock_hz)) > units / on.clock_hz
+        self.memory = apart if waits else together  # CTAs that mostly wait for memory drift apart
         self.programs: list[SliceProgram] = []
         known: dict[tuple, SliceProgram] = {}
         for warp_slice, path in zip(self.slices, self.paths, strict=True):

@@ -1,6 +1,8 @@
 // Microbenchmarks of Blackwell Ultra: copies to shared memory with a number of bytes in flight, by cp.async and by bulk
 // copies, and tcgen05.mma with a number of instructions before each wait. Written for this repository after the
 // descriptions of the measured kernels; the measured bulk copies name boxes of a tensor map, whose bytes are contiguous.
+// As the measured copies do, each starts at a tile given at run time and takes it modulo the number of tiles, in 64 bits, and
+// keeps the parities of its mbarriers in an array.
 typedef unsigned long long u64;
 __device__ unsigned shared_address(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 __device__ void init(u64 *barrier) { asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(shared_address(barrier)) : "memory"); }
@@ -10,14 +12,15 @@ __device__ void wait(u64 *barrier, unsigned parity) {
 }
 
 // 128 threads, COPIES times 16 bytes of each in a stage
-template <int STAGES, int COPIES> __device__ void async_of(const uint4 *from, unsigned *to, int tiles) {
+template <int STAGES, int COPIES> __device__ void async_of(const uint4 *from, unsigned *to, long tiles, long first) {
     extern __shared__ __align__(128) unsigned char stages[];
     const int STAGE = 128 * COPIES;
     int t = threadIdx.x;
     unsigned sum = 0;
-    auto touch = [&](int tile) { sum ^= *reinterpret_cast<unsigned *>(stages + (tile % STAGES * STAGE + t) * 16); };
-    for (int i = 0; i < tiles; ++i) {
-        const uint4 *source = from + ((size_t)blockIdx.x * tiles + i) * STAGE;
+    auto touch = [&](long tile) { sum ^= *reinterpret_cast<unsigned *>(stages + (tile % STAGES * STAGE + t) * 16); };
+    long start = first % tiles;
+    for (long i = 0; i < tiles; ++i) {
+        const uint4 *source = from + (blockIdx.x * tiles + (start + i) % tiles) * STAGE;
 #pragma unroll
         for (int c = 0; c < COPIES; ++c) {
             unsigned at = shared_address(stages + (i % STAGES * STAGE + t + c * 128) * 16);
@@ -33,11 +36,11 @@ template <int STAGES, int COPIES> __device__ void async_of(const uint4 *from, un
     }
     asm volatile("cp.async.wait_group 0;" ::: "memory");
     __syncthreads();
-    for (int i = tiles - STAGES + 1; i < tiles; ++i) touch(i);
+    for (long i = tiles - STAGES + 1; i < tiles; ++i) touch(i);
     to[blockIdx.x * 128 + t] = sum;
 }
 
-template <int STAGES, int COPIES> __device__ void bulk_of(const uint4 *from, unsigned *to, int tiles) {
+template <int STAGES, int COPIES> __device__ void bulk_of(const uint4 *from, unsigned *to, long tiles, long first) {
     extern __shared__ __align__(128) unsigned char stages[];
     __shared__ u64 barriers[STAGES];
     const int STAGE = 128 * COPIES;
@@ -48,32 +51,35 @@ template <int STAGES, int COPIES> __device__ void bulk_of(const uint4 *from, uns
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
     __syncthreads();
-    auto consume = [&](int tile) {
-        wait(&barriers[tile % STAGES], tile / STAGES % 2);
+    unsigned parities[STAGES] = {};
+    auto consume = [&](long tile) {
+        wait(&barriers[tile % STAGES], parities[tile % STAGES]);
+        parities[tile % STAGES] ^= 1;
         sum ^= *reinterpret_cast<unsigned *>(stages + (tile % STAGES * STAGE + t) * 16);
     };
-    for (int i = 0; i < tiles; ++i) {
+    long start = first % tiles;
+    for (long i = 0; i < tiles; ++i) {
         if (t == 0) {
             unsigned barrier = shared_address(&barriers[i % STAGES]);
             asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(STAGE * 16) : "memory");
             asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                          ::"r"(shared_address(stages + i % STAGES * STAGE * 16)),
-                         "l"(from + ((size_t)blockIdx.x * tiles + i) * STAGE), "r"(STAGE * 16), "r"(barrier) : "memory");
+                         "l"(from + (blockIdx.x * tiles + (start + i) % tiles) * STAGE), "r"(STAGE * 16), "r"(barrier) : "memory");
         }
         if (i >= STAGES - 1) {
             consume(i - (STAGES - 1));
             __syncthreads();
         }
     }
-    for (int i = tiles - STAGES + 1; i < tiles; ++i) consume(i);
+    for (long i = tiles - STAGES + 1; i < tiles; ++i) consume(i);
     to[blockIdx.x * 128 + t] = sum;
 }
 #define COPIES(stages, kib, copies) \
-    extern "C" __global__ void __launch_bounds__(128) async_##stages##_##kib(const uint4 *from, unsigned *to, int tiles) { \
-        async_of<stages, copies>(from, to, tiles); \
+    extern "C" __global__ void __launch_bounds__(128) async_##stages##_##kib(const uint4 *from, unsigned *to, long tiles, long first) { \
+        async_of<stages, copies>(from, to, tiles, first); \
     } \
-    extern "C" __global__ void __launch_bounds__(128) bulk_##stages##_##kib(const uint4 *from, unsigned *to, int tiles) { \
-        bulk_of<stages, copies>(from, to, tiles); \
+    extern "C" __global__ void __launch_bounds__(128) bulk_##stages##_##kib(const uint4 *from, unsigned *to, long tiles, long first) { \
+        bulk_of<stages, copies>(from, to, tiles, first); \
     }
 COPIES(2, 16, 4)
 COPIES(2, 32, 8)

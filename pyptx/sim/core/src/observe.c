@@ -16,12 +16,18 @@ void mark(Ctx *x, const Segment *s, u64 offset, u64 bytes, int writes) {
     if (end & 7) bits[end >> 3] |= (u8)((1u << (end & 7)) - 1);
 }
 
-// `free`: a wait for the phase before the first, which is complete from the start; stored in the highest bit.
+static int is_linked(Ctx *x, u32 barrier) {
+    for (u32 k = 0; k < x->ninstr * OBSERVED_LINKS; k++)
+        if ((x->links[k] & ~(1u << 31)) == barrier) return 1;
+    return 0;
+}
+// `free`: a wait for the phase before the current one, which is complete. Before any other use of the mbarrier it is the
+// phase before the first, complete from the start; stored in the highest bit.
 void link_mbarrier(Ctx *x, u32 barrier, u32 free) {
     u32 *row = x->links + OBSERVED_LINKS * x->ops[x->pc].instr;
     for (u32 k = 0; k < OBSERVED_LINKS; k++) {
         if ((row[k] & ~(1u << 31)) == barrier) return;
-        if (!row[k]) { row[k] = barrier | free << 31; return; }
+        if (!row[k]) { row[k] = barrier | (free && !is_linked(x, barrier) ? 1u << 31 : 0); return; }
     }
 }
 
