@@ -24,7 +24,15 @@ ARCHITECTURES = {  # the least that the instructions need
     "products": "compute_80",
     "mma_products": "compute_80",
     "blackwell": "compute_100a",
+    "patterns": "compute_75",
+    "vectors": "compute_75",
+    "float_steps": "compute_75",
+    "bf16_steps": "compute_80",
+    "attention_f16": "compute_80",
+    "attention_bf16": "compute_80",
+    "gradients": "compute_80",
 }
+INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -40,6 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         source, result = FOLDER / f"{name}.cu", FOLDER / f"{name}.ptx"
         command = [nvcc, "-O3", "-std=c++17", f"-arch={ARCHITECTURES[name]}", "-ptx", source, "-o", result]
         subprocess.run(command, check=True)
+        lines = result.read_text(encoding="utf-8").splitlines(keepends=True)
+        result.write_text("".join(line for line in lines if line.strip() not in INLINE), encoding="utf-8")
         print(f"{result}: {result.stat().st_size} bytes")
 
 

@@ -1,14 +1,17 @@
 """The performance model against measured times of other authors' kernels and of sweeps on a GPU.
 
-    python tests/benchmarks/model_report.py             # the development half of the published ladders, and the sweeps
-    python tests/benchmarks/model_report.py --held      # the other half too: to report on, never to decide on
+    python tests/benchmarks/model_report.py             # the development ladders, and the sweeps
+    python tests/benchmarks/model_report.py --held      # the held-out ladders: to report on, never to decide on
     python tests/benchmarks/model_report.py L2 SGEMM    # ladders with a word in their name, and each of their rungs
+    python tests/benchmarks/model_report.py --table     # rows of the table in docs/concepts/performance-model.md
     python tests/benchmarks/model_report.py --sweeps F  # sweeps of another folder than tests/benchmarks/measured
 
-Ladders (`foreign.py`): for each Spearman's rank correlation of modeled and published times, the geometric mean of their
-ratios and its range, and the published times within the error range of the model; over all ladders the geometric mean,
-and the range of that mean when one ladder is left out. Goals on the held-out ladders: at least 0.9 where a ladder has
-six rungs, a geometric mean of 0.85 to 1.15, no ratio beyond 0.6 to 1.6, four fifths within the error range.
+Ladders (`foreign.py`): for each Spearman's rank correlation of modeled and published times, the pairs of rungs in the
+published order among those whose published times differ by more than 3 %, as two measurements of one kernel do, the
+geometric mean of the ratios and their range, and the published times within the error range of the model; over all
+ladders the geometric mean, and the range of that mean when one ladder is left out. Goals on the held-out ladders: a rank
+correlation of 0.9 where a ladder has six rungs, a geometric mean of 0.85 to 1.15 for each, no ratio beyond 0.6 to 1.6,
+four fifths within the error range. All cores take part; ladders are printed as they are ready.
 
 Sweeps are two files each: `name.csv` as `pyptx tune --out` writes it (a row for each configuration: its parameters,
 `seconds`, and `kind`, of which only "measured" rows count), and `name.json` that says what was measured:
@@ -31,16 +34,14 @@ import argparse
 import csv
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from pyptx.analysis.model.error_ranges import SHARE
 from pyptx.analysis.model.estimate import estimate
-from pyptx.analysis.model.prediction import Prediction
 from pyptx.analysis.work.call import numpy_dtype_of
 from pyptx.cli.kernels import load_kernel
 from pyptx.errors import PtxError
@@ -50,22 +51,11 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE)]
 
 from foreign import Ladder, ladders  # noqa: E402
+from ladder_lines import half_lines, ladder_line, rung_lines, spearman, table_row  # noqa: E402
+from rung_pool import modeled  # noqa: E402
 
 EXAMPLES = HERE.parents[1] / "examples"
 WANTED = {"spearman": 0.9, "first ten": 1.03}
-
-
-def spearman(left: Sequence[float], right: Sequence[float]) -> float:
-    """Rank correlation; equal values share the mean of their ranks."""
-    a, b = (_ranks(np.asarray(values, float)) for values in (left, right))
-    a, b = a - a.mean(), b - b.mean()
-    size = np.sqrt((a * a).sum() * (b * b).sum())
-    return float((a * b).sum() / size) if size else float("nan")
-
-
-def _ranks(values: np.ndarray) -> np.ndarray:
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(count) - (count - 1) / 2)[place]
 
 
 def best_of_first(modeled: Sequence[float], measured: Sequence[float], count: int) -> float:
@@ -121,96 +111,30 @@ def report(path: Path) -> dict[str, Any]:
     }
 
 
-def geometric_mean(values: Sequence[float]) -> float:
-    """Geometric mean of positive numbers."""
-    return float(np.exp(np.mean(np.log(np.asarray(values, float)))))
-
-
-def within(ladder: Ladder, predictions: Sequence[Prediction]) -> int:
-    """The number of published times within the error ranges of their predictions."""
-    return sum(
-        low <= rung.seconds <= high
-        for rung, (low, high) in zip(ladder.rungs, (found.interval for found in predictions), strict=True)
-    )
-
-
-def ladder_line(ladder: Ladder, predictions: Sequence[Prediction]) -> str:
-    """One line about a ladder, from the predictions of its rungs."""
-    measured, modeled = [rung.seconds for rung in ladder.rungs], [found.seconds for found in predictions]
-    ratios = [m / t for m, t in zip(modeled, measured, strict=True)]
-    half = "held" if ladder.held else "development"
-    return (
-        f"{ladder.name}: {half}, rungs {len(ratios)}, spearman {spearman(modeled, measured):.2f}, "
-        f"ratio {geometric_mean(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}), "
-        f"within the error range {within(ladder, predictions)}"
-    )
-
-
-def left_out(ratios: Mapping[str, Sequence[float]]) -> str:
-    """The geometric mean over ladders, and its range when one ladder is left out."""
-    means = {name: geometric_mean(own) for name, own in ratios.items()}
-    without = {name: geometric_mean([m for n, m in means.items() if n != name]) for name in means if len(means) > 1}
-    text = f"all {len(means)} ladders: ratio {geometric_mean(list(means.values())):.2f}"
-    if without:
-        low, high = min(without, key=without.__getitem__), max(without, key=without.__getitem__)
-        text += f"; without {low!r} {without[low]:.2f}, without {high!r} {without[high]:.2f}"
-    return text
-
-
-def rung_lines(ladder: Ladder, predictions: Sequence[Prediction]) -> Iterator[str]:
-    """Yield a line about each rung: its times, their ratio, and what limits it."""
-    for rung, found in zip(ladder.rungs, predictions, strict=True):
-        low, high = found.interval
-        yield (
-            f"  {rung.name:32} published {rung.seconds * 1e6:11.1f} us, modeled {found.seconds * 1e6:11.1f} us, "
-            f"ratio {found.seconds / rung.seconds:.2f}, {'inside' if low <= rung.seconds <= high else 'outside'} "
-            f"its range, {found.bound}, confidence {found.confidence}"
-        )
-
-
 def chosen(words: Sequence[str], held: bool) -> list[Ladder]:
-    """Return the ladders with one of these words in their name, all without words; held ones on request only.
+    """Return the development or the held-out ladders, those with one of the words in their name if there are words.
 
     Raises:
-        SystemExit: no ladder has such a name, or only held ones have.
+        SystemExit: no ladder of that half has such a name.
     """
     named = [one for one in ladders() if not words or any(word.lower() in one.name.lower() for word in words)]
-    found = [one for one in named if held or not one.held]
+    found = [one for one in named if one.held == held]
     if not found:
-        hint = (
-            "; --held opens held ladders" if named else f"; known: {', '.join(sorted(one.name for one in ladders()))}"
-        )
+        known = ", ".join(sorted(one.name for one in ladders() if one.held == held))
+        hint = "; --held opens held ladders" if named and not held else f"; known: {known}"
         raise SystemExit(f"no ladder has a name with {' or '.join(map(repr, words))}{hint}")
     return found
 
 
-def report_ladders(words: Sequence[str] = (), held: bool = False) -> None:
-    """Print a line for each ladder, with words of their names one for each rung too, and what all of a half have in common."""
-    of = chosen(words, held)
-    for half in (False, True):
-        own = [ladder for ladder in of if ladder.held == half]
-        ratios: dict[str, list[float]] = {}
-        inside = count = 0
-        for number, ladder in enumerate(own, 1):
-            found = []
-            for rung in ladder.rungs:
-                show_progress(f"{number} of {len(own)} ladders: {ladder.name}, {rung.name}")
-                found.append(rung.predicted())
-            show_progress("")
-            print(ladder_line(ladder, found), flush=True)
-            if words:
-                print("\n".join(rung_lines(ladder, found)), flush=True)
-            ratios[ladder.name] = [one.seconds / rung.seconds for one, rung in zip(found, ladder.rungs, strict=True)]
-            inside, count = inside + within(ladder, found), count + len(found)
-        if own:
-            print(f"{'held' if half else 'development'} half, {left_out(ratios)}")
-            print(f"  {inside} of {count} published times within the error range; claimed {SHARE:.0%}")
-
-
-def show_progress(text: str) -> None:
-    """Overwrite the last line of a terminal; nothing is written to files and pipes."""
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{text[:100]}", end="", file=sys.stderr, flush=True)
+def report_ladders(words: Sequence[str] = (), held: bool = False, table: bool = False) -> None:
+    """Print a line or a row for each ladder, with words of their names one for each rung too, and what they have in common."""
+    own, found = chosen(words, held), {}
+    for ladder, times in modeled(own):
+        print(table_row(ladder, times) if table else ladder_line(ladder, times), flush=True)
+        if words:
+            print("\n".join(rung_lines(ladder, times)), flush=True)
+        found[ladder.name] = times
+    print("\n".join(half_lines(own, [found[ladder.name] for ladder in own])))
 
 
 def report_sweeps(folder: Path) -> int:
@@ -256,7 +180,10 @@ def report_profiles(folder: Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", metavar="WORD", help="only ladders with such a word in their name, by rung")
-    parser.add_argument("--held", action="store_true", help="also the ladders that no change is decided on")
+    parser.add_argument(
+        "--held", action="store_true", help="the held-out ladders, that no change is decided on, instead"
+    )
+    parser.add_argument("--table", action="store_true", help="print rows of a Markdown table")
     parser.add_argument("--list", action="store_true", help="list the ladders, their halves, rungs and sources")
     parser.add_argument(
         "--sweeps", type=Path, default=HERE / "measured", metavar="FOLDER", help="measured sweeps and profiles"
@@ -268,8 +195,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"{'held' if ladder.held else 'development':11} {len(ladder.rungs):3} rungs  {ladder.name}: {ladder.source}"
             )
         return 0
-    report_ladders(given.names, given.held)
-    if given.names:
+    report_ladders(given.names, given.held, given.table)
+    if given.names or given.held or given.table:
         return 0
     report_profiles(given.sweeps)
     return report_sweeps(given.sweeps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,24 +13,35 @@ import numpy as np
 
 import pyptx
 from pyptx.analysis.gpus import Gpu, gpu
-from pyptx.analysis.model.estimate import estimate
+from pyptx.analysis.model.estimate import estimate, predict
 from pyptx.analysis.model.prediction import Prediction
+from pyptx.analysis.work.call import bind_call
+from pyptx.analysis.work.count import Work, work_of
+from pyptx.assembly import Assembly
 from pyptx.isa import targets
 from pyptx.kernel import Kernel
+from pyptx.runtime import LaunchPlan
 
 HERE = Path(__file__).parent / "foreign"
 
 # GPUs near one of the table: base, SMs, clock (Hz), DRAM (bytes per second), L2 (MiB), power limit (W) of the published
-# specifications; for the GTX 1650 and RTX 3060 Ti of the log of the measurement, for the Max-Q the clock of a log.
+# specifications; for the GTX 1650 and those of the RTX 30 series of the log of the measurement, for the Max-Q the clock of a
+# log. The RTX 4070 Ti SUPER was measured at the clock a profiler sets, an RTX 5090 at a lower power limit.
 RELATIVES = {
     "GTX 1650": ("T4", 14, 1.62e9, 192e9, 1, 90),
     "RTX 2080 Ti": ("T4", 68, 1.545e9, 616e9, 5.5, 250),
+    "RTX 3060": ("RTX 3090", 28, 1.882e9, 360e9, 2.25, 170),
+    "RTX 3060 Laptop": ("RTX 3090", 30, 1.282e9, 288e9, 3, 80),
     "RTX 3060 Ti": ("RTX 3090", 38, 1.695e9, 448e9, 3, 200),
+    "RTX 3070 Ti": ("RTX 3090", 48, 1.8e9, 608e9, 4, 290),
+    "RTX 3080": ("RTX 3090", 68, 1.725e9, 760e9, 5, 320),
     "RTX A6000": ("RTX 3090", 84, 1.80e9, 768e9, 6, 300),
     "A40": ("RTX 3090", 84, 1.74e9, 696e9, 6, 300),
     "L40": ("L40S", 142, 2.49e9, 864e9, 96, 300),
+    "RTX 4070 Ti SUPER": ("RTX 4090", 66, 2.34e9, 672e9, 48, 285),
     "GH200": ("H100 SXM", 132, 1.98e9, 4000e9, 50, 900),
     "RTX 5080": ("RTX 5090", 84, 2.617e9, 960e9, 64, 360),
+    "RTX 5090, 400 W": ("RTX 5090", 170, 2.407e9, 1792e9, 96, 400),
     "RTX PRO 6000 Max-Q": ("RTX PRO 6000", 188, 2.317e9, 1792e9, 128, 300),
     "B300": ("B200 SXM", 148, 2.032e9, 8000e9, 126, 1100),
 }
@@ -38,7 +49,10 @@ RELATIVES = {
 
 @dataclass(frozen=True)
 class Rung:
-    """One published measurement of a kernel of foreign/: a launch on a GPU, and its seconds."""
+    """One published measurement of a kernel of foreign/: a launch on a GPU, and its seconds.
+
+    `isolated`: each launch was timed by itself, between two events, and not in a long series.
+    """
 
     name: str
     gpu: str
@@ -49,11 +63,30 @@ class Rung:
     block: tuple[int, ...]
     args: Callable[[], Sequence[Any]]
     smem_bytes: int = 0
+    isolated: bool = False
 
     def predicted(self) -> Prediction:
         on = device(self.gpu)
-        entry = program(self.file, on.target)[self.entry]
-        return estimate(entry, *self.args(), grid=self.grid, block=self.block, smem_bytes=self.smem_bytes, device=on)
+        compiled, plan, work = counted(
+            self.file, on.target, self.entry, self.args, self.grid, self.block, self.smem_bytes
+        )
+        found = predict(compiled, plan, work, on)
+        return replace(found, seconds=found.isolated_seconds) if self.isolated else found
+
+
+@dataclass(frozen=True)
+class Launches:
+    """One published measurement of kernels that are launched one after the other."""
+
+    name: str
+    gpu: str
+    seconds: float
+    parts: tuple[Rung, ...]
+
+    def predicted(self) -> Prediction:
+        found = [part.predicted() for part in self.parts]
+        longest = max(found, key=lambda one: one.seconds)
+        return replace(longest, seconds=sum(one.seconds for one in found))
 
 
 @dataclass(frozen=True)
@@ -82,7 +115,7 @@ class Ladder:
 
     name: str
     source: str
-    rungs: tuple[Rung | ExampleRung, ...]
+    rungs: tuple[Rung | ExampleRung | Launches, ...]
     held: bool = False
 
 
@@ -113,6 +146,21 @@ def program(file: str, target: str) -> pyptx.Program:
     number = targets.parse(target).number
     text = (HERE / file).read_text(encoding="utf-8")
     return pyptx.load(re.sub(r"^\.target sm_(?:75|80)$", f".target sm_{number}", text, flags=re.MULTILINE))
+
+
+@lru_cache(maxsize=4)
+def counted(
+    file: str,
+    target: str,
+    entry: str,
+    args: Callable[[], Sequence[Any]],
+    grid: tuple[int, ...],
+    block: tuple[int, ...],
+    smem_bytes: int,
+) -> tuple[Assembly, LaunchPlan, Work]:
+    """Return the machine code, the launch and its work: the same for all GPUs of a target."""
+    call = bind_call(program(file, target)[entry], *args(), grid=grid, block=block, smem_bytes=smem_bytes)
+    return call.compiled(), call.plan, work_of(call)
 
 
 def zeros(*sizes: int | tuple[int, ...], dtype: Any = "float32") -> Callable[[], list[np.ndarray]]:
