@@ -1,7 +1,7 @@
 """Error ranges of the performance model:  python tests/benchmarks/error_ranges.py [--write] [--stored]
 
-Derives them from the development half of the published ladders (`foreign.py`) and from the published matrix products
-and attention (`published.py`), on which the model was developed too. The held-out ladders take no part;
+Derives them from the development ladders (`foreign.py`) and from the published matrix products and attention
+(`published.py`), on which the model was developed too. The held-out ladders take no part;
 `model_report.py --held` says how many of their times lie within the ranges. The printed shares are of ladders whose cases
 take no part in the range. With --write the ranges and their cases go to `pyptx/analysis/model/error_ranges.json`;
 --stored takes the stored cases, without modeling them again.
@@ -19,6 +19,7 @@ sys.path[:0] = [str(HERE)]
 
 from foreign import ladders  # noqa: E402
 from published import points  # noqa: E402
+from rung_pool import modeled  # noqa: E402
 
 from pyptx.analysis.model import MODEL_VERSION  # noqa: E402
 from pyptx.analysis.model.error_ranges import (  # noqa: E402
@@ -33,14 +34,15 @@ from pyptx.analysis.model.error_ranges import (  # noqa: E402
 
 def development_cases() -> Iterator[Case]:
     """Yield the cases on which the model was developed."""
-    for ladder in ladders():
-        for rung in () if ladder.held else ladder.rungs:
-            found = rung.predicted()
-            yield Case(ladder.name, rung.name, rung.gpu, found.bound, round(found.seconds / rung.seconds, 4))
+    developed = [ladder for ladder in ladders() if not ladder.held]
+    found = {ladder.name: times for ladder, times in modeled(developed)}
+    for ladder in developed:
+        for rung, own in zip(ladder.rungs, found[ladder.name], strict=True):
+            yield Case(ladder.name, rung.name, rung.gpu, own.bound, round(own.seconds / rung.seconds, 4))
     for point in points():
-        found = point.predicted()
+        prediction = point.predicted()
         name = f"{point.name} ({' x '.join(map(str, point.sizes))})"
-        yield Case(point.source, name, point.gpu, found.bound, round(point.tflops / point.rate(found), 4))
+        yield Case(point.source, name, point.gpu, prediction.bound, round(point.tflops / point.rate(prediction), 4))
 
 
 def stored_cases() -> list[Case]:
@@ -63,7 +65,7 @@ def main(arguments: Sequence[str]) -> None:
     print(f"{sum(shares.values()) / len(shares):.0%} of a ladder that is left out, on average; claimed {SHARE:.0%}")
     if "--write" in arguments:
         data = {
-            "source": "tests/benchmarks/error_ranges.py: kernels of other authors with published times, development half",
+            "source": "tests/benchmarks/error_ranges.py: kernels of other authors with published times, development ladders",
             "model_version": MODEL_VERSION,
             "share": SHARE,
             "ranges": ranges,
