@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 from pyptx import isa
 from pyptx._frozen import frozen
@@ -33,6 +34,7 @@ class FixIt:
     dropped: bool = False
 
 
+@lru_cache(maxsize=16384)
 def similarity(one: str, other: str) -> float:
     """Return the similarity of two modifiers, 0 to 1; highest when they differ only in a number."""
     if _DIGITS.sub("#", one) == _DIGITS.sub("#", other):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ LENIENT = {
 CORPUS = Path(__file__).parents[1] / "corpus" / "ptx"
 
 
+@cache
 def verdict(ptxas: Ptxas, text: str, arch: str = "compute_90") -> str:
     """Return "" if ptxas accepts the module, else its messages."""
     path = ptxas.folder / "module.ptx"
