@@ -29,11 +29,13 @@ __all__ = ["CoreLaunch", "ProfileArrays", "address_of"]
 
 SANITIZER_BYTES = 1 << 30  # limit of each of the sanitizer's tables
 
-_special_rows: WeakKeyDictionary[Program, tuple[Plan, np.ndarray]] = WeakKeyDictionary()  # of the newest plan
+_special_rows: WeakKeyDictionary[Program, tuple[object, np.ndarray]] = WeakKeyDictionary()  # of the newest sizes
 
 
 def address_of(array: np.ndarray) -> int:
     """Host address of the first byte of an array."""
+    if array.dtype.names is not None:
+        return array.ctypes.data  # the array interface would describe each field
     return array.__array_interface__["data"][0]
 
 
@@ -262,14 +264,15 @@ def _constants(code: Encoded, params: bytes) -> np.ndarray:
 
 
 def _warp_specials(program: Program, code: Encoded, plan: Plan) -> np.ndarray:
-    """Rows of segment 3 for each warp of a CTA, cached for the newest plan of the program."""
+    """Rows of segment 3 for each warp of a CTA, cached for the newest sizes of a launch of the program."""
     newest = _special_rows.get(program)
-    if newest is None or newest[0] != plan:
+    sizes = plan.grid, plan.block, plan.cluster, plan.dynamic_bytes, plan.shared_bytes, plan.explicit_cluster
+    if newest is None or newest[0] != sizes:
         rows = np.zeros((plan.warps, max(1, len(code.warp_specials)), 32), np.uint32)
         for w in range(plan.warps):
             for k, name in enumerate(code.warp_specials):
                 values = special_value(name, plan, w)
                 assert values is not None, f"{name} is not the same in every CTA"
                 rows[w, k] = values
-        newest = _special_rows[program] = plan, rows
+        newest = _special_rows[program] = sizes, rows
     return newest[1]
