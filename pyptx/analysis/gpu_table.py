@@ -10,6 +10,8 @@ A number is written as its class and its value, `O(132)`. The classes:
   2019 for the T4; for latencies of the B200 chipsandcheese.com, "Nvidia's B200" (L1 39 cycles, L2 about 150 ns) and, less
   the latency of the copy, tensor copies of 0.5 and 4 KiB (197 ns from L2, 492 and 546 ns from DRAM); for L2 of the B200 what a matrix product was seen to take at least (rhrnald/benchmark, 5.GEMM: tiles
   of 256 x 256 x 64 at 1,777 TFLOP/s ask for 13.9 TB/s, at about 1.75 GHz).
+  Clocks of GeForce GPUs beyond the rated one: decoding on an RTX 4090 (club-3090, #697, 247 W), products on an RTX 5090
+  (kekzl/imp, pull request 606).
 * P  read from the stall counts that `ptxas` 13.5 schedules.
 * A  assumed: no number was available; that of the nearest measured GPU, scaled by SMs and clock.
 
@@ -72,6 +74,7 @@ class Row(NamedTuple):
     watts: Number
     tensor: dict[str, Number]
     tensor_clock: Number | None = None          # where the published tensor peaks imply another clock
+    max_clock: Number | None = None             # where GPU Boost exceeds the rated clock until power limits it
     reached: Number | None = None
     l2_fast_mib: Number | None = None           # data that all SMs read in turn of which half misses L2
     latency: tuple[int, int, int, int] | None = None     # L1, near L2, far L2, DRAM; class M
@@ -103,7 +106,7 @@ ROWS = (
         tensor_clock=D(2.49), l2_fast_mib=M(102), latency=(34, 274, 277, 612), measured_on="L40"),
     Row("RTX 4090", "sm_89", O(128), R(2.52), R(1008), R(24), O(72), M(2024), R(450),
         {"mma.f16": O(512), "mma.tf32": O(256), "mma.f8": O(1024), **_ADA},
-        reached=M(925), latency=(34, 274, 277, 612), measured_on="L40"),
+        max_clock=M(2.82), reached=M(925), latency=(34, 274, 277, 612), measured_on="L40"),
     Row("H100 PCIe", "sm_90a", R(114), R(1.755), O(2000), R(80), R(50), M(3960), R(350), _HOPPER, tensor_clock=D(1.62),
         reached=M(2016), l2_fast_mib=M(38), latency=(32, 254, 402, 670), measured_on="GH200"),
     Row("H100 SXM", "sm_90a", O(132), O(1.98), O(3350), R(80), O(50), M(4899), O(700), _HOPPER, tensor_clock=O(1.83),
@@ -116,7 +119,8 @@ ROWS = (
          "mma.f8": P(2048),                     # emulated, as on Hopper
          "mma.f64": O(128)}, tensor_clock=D(1.86), latency=(39, 295, 295, 900)),
     Row("RTX 5090", "sm_120a", O(170), O(2.407), R(1792), R(32), R(96), A(2688), R(575),
-        {"mma.f16": O(512), "mma.tf32": O(256), "mma.f8": O(1024), "mma.f4": D(4096), "mma.s8": O(2048)}),
+        {"mma.f16": O(512), "mma.tf32": O(256), "mma.f8": O(1024), "mma.f4": D(4096), "mma.s8": O(2048)},
+        max_clock=M(2.85)),
     Row("RTX PRO 6000", "sm_120a", O(188), R(2.617), R(1792), R(96), R(128), A(2973), O(600),
         {"mma.f16": D(1024), "mma.tf32": D(512), "mma.f8": D(2048), "mma.f4": D(4096), "mma.s8": D(2048)}),
 )
@@ -147,9 +151,10 @@ class Energy(NamedTuple):
     `fma`, `mufu` and `instruction` are per lane and include issue and registers; `tensor_cycle` is a cycle in which the
     tensor cores of an SM are busy, whatever the type.
 
-    Sources: gpu-benches' gpu-roofline logs of power against rate on A100, A40, L40 and H200 give `idle`, `fma` and
-    `dram_byte` (+-15 %); `tensor_cycle` is what is left at the power limit of the best published matrix products (A100
-    271, H100 795, B200 1,745 TFLOP/s; RTX PRO 6000 226 at 300 W); the others are those of Arunkumar et al. 2019 for a
+    Sources: gpu-benches' gpu-roofline logs of power against rate on A100, A40, L40 and H200 give `idle`, `fma` and the sum of
+    `dram_byte` and `l2_byte`, since what they read from DRAM passes L2 (+-15 %);
+    `tensor_cycle` is what is left at the power limit of the best published matrix products (A100 271, H100 795, B200 1,745
+    TFLOP/s; RTX PRO 6000 226 at 300 W); the others are those of Arunkumar et al. 2019 for a
     28 nm GPU (shared memory 5.3, L2 15.5 pJ a bit), scaled to about a sixth, and assumed elsewhere.
     """
 
@@ -164,11 +169,11 @@ class Energy(NamedTuple):
 
 
 ENERGIES: dict[int, Energy] = {       # by compute capability times ten
-    75: Energy(0.30, 12, 7, 20, 900, 7, 30, 120),
-    80: Energy(0.165, 10.4, 6, 20, 1150, 7, 30, 118),
-    86: Energy(0.43, 12.6, 6, 20, 500, 5, 25, 112),
-    89: Energy(0.33, 10.7, 6, 20, 500, 5, 25, 112),
-    90: Energy(0.15, 11.6, 6, 20, 2000, 5, 25, 122),
-    100: Energy(0.15, 11.6, 6, 20, 3080, 5, 25, 122),
-    120: Energy(0.30, 10.7, 6, 20, 500, 5, 25, 112),
+    75: Energy(0.30, 12, 7, 20, 900, 7, 30, 90),
+    80: Energy(0.165, 10.4, 6, 20, 1150, 7, 30, 88),
+    86: Energy(0.43, 12.6, 6, 20, 500, 5, 25, 87),
+    89: Energy(0.33, 10.7, 6, 20, 500, 5, 25, 87),
+    90: Energy(0.15, 11.6, 6, 20, 2000, 5, 25, 97),
+    100: Energy(0.15, 11.6, 6, 20, 3080, 5, 25, 97),
+    120: Energy(0.30, 10.7, 6, 20, 500, 5, 25, 87),
 }

@@ -63,6 +63,7 @@ class Gpu:
         latency_cycles: "l1", "l2", "l2_far", "dram" -> cycles of one load; empty without a measurement.
         launch_seconds: interval between launches in a stream.
         watts: power limit of the board.
+        max_clock_hz: highest clock, where it exceeds the rated one; None: `clock_hz`.
         sources: field, "tensor.wgmma.f16" or "core.f32" -> class of the number, a key of `gpu_table.SOURCES`.
     """
 
@@ -83,6 +84,7 @@ class Gpu:
     latency_cycles: Mapping[str, int] = field(default_factory=dict, hash=False)
     launch_seconds: float = 2.5e-6
     watts: float = 0.0
+    max_clock_hz: float | None = None
     sources: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
 
     @property
@@ -157,6 +159,8 @@ def _gpu_of_row(row: Row) -> Gpu:
     sources |= {"launch_seconds": "M"}
     if row.reached:
         sources["dram_reached_bytes_per_s"] = row.reached.source
+    if row.max_clock:
+        sources["max_clock_hz"] = row.max_clock.source
     if row.l2_fast_mib:
         sources["l2_fast_bytes"] = row.l2_fast_mib.source
     if row.latency:
@@ -181,6 +185,7 @@ def _gpu_of_row(row: Row) -> Gpu:
             dict(zip(("l1", "l2", "l2_far", "dram"), row.latency, strict=True)) if row.latency else {}
         ),
         watts=value["watts"],
+        max_clock_hz=row.max_clock.value * _GIGA if row.max_clock else None,
         sources=MappingProxyType(sources),
     )
 

@@ -53,9 +53,9 @@ def test_the_clock_meets_the_power_limit():
     "name, load, watts, tolerance",
     [  # logs of gpu-benches gpu-roofline: board power at a known rate and clock
         ("A100 SXM 40GB", busy(108, fma=19.0e12 / (108 * 128 * 1.41e9), issue=0.5, dram=156e9), 182, 0.1),
-        ("A100 SXM 40GB", busy(108, dram=1372e9), 230, 0.1),
+        ("A100 SXM 40GB", busy(108, l2=1372 / 1.41, dram=1372e9), 230, 0.1),
         ("H200 SXM", busy(fma=42.1e12 / (132 * 256 * 1.98e9), issue=0.65, dram=456e9), 403, 0.15),
-        ("H200 SXM", busy(dram=3759e9), 572, 0.05),
+        ("H200 SXM", busy(l2=3759 / 1.98, dram=3759e9), 572, 0.05),
     ],
 )
 def test_power_is_that_of_published_logs(name, load, watts, tolerance):
@@ -66,7 +66,7 @@ def test_power_is_that_of_published_logs(name, load, watts, tolerance):
 @pytest.mark.parametrize("name", GPUS)
 def test_an_idle_gpu_and_one_without_a_limit_keep_the_boost_clock(name):
     on = GPUS[name]
-    assert sustained_clock(on, IDLE) == on.clock_hz
+    assert sustained_clock(on, IDLE) == boost_clock(on, 0.0) >= on.clock_hz
     assert sustained_clock(replace(on, watts=0.0), busy(tensor=1.0, issue=1.0)) == boost_clock(on, 1.0)
     assert 0 < energy_of(on).idle < 1
 
@@ -139,3 +139,11 @@ L:
     )
     assert far.terms["shared"] == pytest.approx(32 * near.terms["shared"], rel=0.02)
     assert far.watts < near.watts
+
+
+def test_a_light_load_runs_above_the_rated_clock_where_the_gpu_permits_it():
+    on = gpu("RTX 4090")
+    heavy = busy(on.sms, tensor=0.9, shared=0.9, issue=0.9, fma=0.9, dram=900e9)
+    assert boost_clock(on, 1.0) == on.max_clock_hz > on.clock_hz
+    assert sustained_clock(on, busy(on.sms, issue=0.1)) == on.max_clock_hz
+    assert sustained_clock(on, heavy) < on.max_clock_hz

@@ -51,6 +51,8 @@ def energy_of(gpu: Gpu) -> Energy:
 
 def boost_clock(gpu: Gpu, tensor: float) -> float:
     """Return the highest clock in Hz at a utilization of the tensor cores, whose published peaks have a lower clock."""
+    if gpu.max_clock_hz is not None:
+        return gpu.max_clock_hz
     return gpu.clock_hz + min(1.0, tensor) * (gpu.tensor_clock_hz - gpu.clock_hz)
 
 
