@@ -49,7 +49,10 @@ RELATIVES = {
 
 # GeForce GPUs among them, whose logs state the rated clock. GPU Boost exceeds it while power permits; by as much as on an RTX
 # 4090 (2.82 of 2.52 GHz, see `gpu_table`) is an assumption.
-BOOSTED, BOOST = frozenset(("GTX 1650", "RTX 2080 Ti", "RTX 3060 Ti", "RTX 5080")), 1.12
+BOOSTED = frozenset(
+    ("GTX 1650", "RTX 2080 Ti", "RTX 3060", "RTX 3060 Laptop", "RTX 3060 Ti", "RTX 3070 Ti", "RTX 3080")
+)
+BOOSTED, BOOST = BOOSTED | {"RTX 5080"}, 1.12
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ def device(name: str) -> Gpu:
         l2_bytes=int(l2_mib * 2**20),
         l2_bytes_per_clock=near.l2_bytes_per_clock * min(1, sms / near.sms),
         watts=watts,
-        max_clock_hz=BOOST * clock if name in BOOSTED else None,
+        max_clock_hz=BOOST * clock if name in BOOSTED else near.max_clock_hz if clock == near.clock_hz else None,
     )
 
 
