@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ import pyptx
 from pyptx import ptx
 from pyptx.analysis.gpus import GPUS, gpu
 from pyptx.analysis.model.estimate import estimate
+from pyptx.analysis.model.launch_model import LaunchModel
 from pyptx.analysis.model.power import Activity, board_watts, boost_clock, energy_of, sustained_clock
 from pyptx.types import f32
 
@@ -147,3 +150,17 @@ def test_a_light_load_runs_above_the_rated_clock_where_the_gpu_permits_it():
     assert boost_clock(on, 1.0) == on.max_clock_hz > on.clock_hz
     assert sustained_clock(on, busy(on.sms, issue=0.1)) == on.max_clock_hz
     assert sustained_clock(on, heavy) < on.max_clock_hz
+
+
+def test_the_clock_settles_where_dram_is_faster_at_a_higher_one():
+    """The power of DRAM rises with the clock, and the clock that it leaves falls: repeated substitution alternates."""
+    on = replace(gpu("B200"), clock_hz=2e9, tensor_clock_hz=2e9, watts=1100)
+    work, cycles = 2.6e9, 6e5
+
+    def activity(busy, cycles, clock):
+        return Activity({"issue": 0.6, "fma": 0.4}, 4000, work * clock / cycles, 148)
+
+    model = cast("LaunchModel", SimpleNamespace(gpu=on, _activity=activity))
+    clock, _ = LaunchModel._settled_clock(model, {}, cycles, on.clock_hz)
+    assert clock < on.clock_hz
+    assert sustained_clock(on, activity({}, cycles, clock)) == pytest.approx(clock, rel=1e-3)

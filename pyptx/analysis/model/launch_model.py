@@ -257,11 +257,15 @@ class LaunchModel:
 
     def _settled_clock(self, busy: dict[str, float], cycles: float, clock: float) -> tuple[float, Activity]:
         """Return the clock in Hz at which the power of a launch of some cycles meets the limit, and its activity."""
+        low, high = 0.0, inf
         for _ in range(CLOCK_STEPS):
             activity = self._activity(busy, cycles, clock)
             before, clock = clock, sustained_clock(self.gpu, activity)
             if abs(clock - before) <= 1e-4 * clock:
                 break
+            low, high = (before, high) if clock > before else (low, before)
+            if not low < clock < high:  # a launch that leaves DRAM idle at one clock and not at the other
+                clock = (low + high) / 2
         return clock, activity
 
     def _burst_seconds(self, busy: dict[str, float], cycles: float, clock: float, seconds: float) -> float:
