@@ -15,7 +15,7 @@ Yield hints, which select among eligible warps, are not modeled: the slice with 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappushpop
 from math import inf
 
 from pyptx.analysis.model.constants import Constants
@@ -28,6 +28,7 @@ from pyptx.analysis.model.synchronization import CtaBarriers, MbarrierRings, wai
 
 __all__ = ["replay"]
 
+_PLAIN, _WGMMA, _ITERATION = OpKind.PLAIN, OpKind.WGMMA, OpKind.ITERATION
 _WAITS = frozenset((OpKind.GROUP_WAIT, OpKind.WGMMA_WAIT, OpKind.MBARRIER_WAIT, OpKind.BARRIER))
 _QUEUED = frozenset((OpKind.PLAIN, OpKind.LOAD, OpKind.STORE, OpKind.ASYNC_COPY))
 _THROTTLES = {"shared": "MIO", "mufu": "MIO"}  # full queue of a unit; other units: "pipe busy"
@@ -109,14 +110,9 @@ class _Replay:
         return run
 
     def _advance(self, state: SliceState) -> None:
-        """Execute a slice until its clock passes that of another one, it sleeps, or it is done."""
-        ready, operations, free, busy = (
-            self.ready,
-            state.operations,
-            self.resources.free[state.rank],
-            self.record.run.busy,
-        )
-        scoreboards = state.scoreboards
+        """Execute a slice, and the next ones whenever its clock passes theirs, until one sleeps or is done."""
+        ready, resources, busy = self.ready, self.resources, self.record.run.busy
+        operations, free, scoreboards = state.operations, resources.free[state.rank], state.scoreboards
         while True:
             if state.at >= len(operations):
                 if not state.next_segment():
@@ -127,7 +123,7 @@ class _Replay:
                 continue
             op = operations[state.at]
             kind = op.kind
-            if kind >= OpKind.ITERATION:  # a mark, not an instruction
+            if kind >= _ITERATION:  # a mark, not an instruction
                 self._mark(state, op)
                 state.at += 1
                 continue
@@ -140,11 +136,14 @@ class _Replay:
                     now = clear
             if ready and now > ready[0][0]:  # another slice is behind
                 state.now = now
-                heappush(ready, (now, state.number))
-                return
-            start = max(now, free["issue"])
-            free["issue"] = start + (op.issue if kind == OpKind.WGMMA else max(op.issue, op.reads))
-            busy["issue"] += op.issue
+                state = self.states[heappushpop(ready, (now, state.number))[1]]
+                operations, free, scoreboards = state.operations, resources.free[state.rank], state.scoreboards
+                continue
+            start, issue, reads = free["issue"], op.issue, op.reads
+            if start < now:
+                start = now
+            free["issue"] = start + (reads if reads > issue and kind != _WGMMA else issue)
+            busy["issue"] += issue
             if kind in _WAITS:
                 after = self._wait(state, op, start)
                 if after is None:
@@ -155,18 +154,18 @@ class _Replay:
             elif start > now:
                 state.attribute(op.row, "dispatch", start)
             end = start
-            if kind == OpKind.WGMMA:
-                end = self.resources.multiply(state.rank, op.cycles, op.reads, start)
-            elif op.reads:
-                self.resources.read_registers(state.rank, op.reads, start)
-            if op.unit and kind != OpKind.WGMMA:
-                begin = self.resources.serve(state.rank, op.unit, op.cycles, start)
+            if kind == _WGMMA:
+                end = resources.multiply(state.rank, op.cycles, reads, start)
+            elif reads and start < resources.accumulators[state.rank]:
+                resources.read_registers(state.rank, reads)
+            if op.unit and kind != _WGMMA:
+                begin = resources.serve(state.rank, op.unit, op.cycles, start)
                 end = begin + op.cycles
                 if kind in _QUEUED:
                     if begin - 8 > start:  # the queue of the unit is bounded
                         start = begin - 8
                         state.attribute(op.row, _THROTTLES.get(op.unit, "pipe busy"), start)
-            if kind == OpKind.PLAIN:
+            if kind == _PLAIN:
                 if op.write >= 0:
                     scoreboards[op.write] = end + op.latency, _CAUSES.get(op.unit, "fixed latencies"), op.row
                 if op.read >= 0:

@@ -57,12 +57,13 @@ class SmResources:
         self.record.occupy(rank, "tensor", begin, cycles)
         return free["tensor"]
 
-    def read_registers(self, rank: int, cycles: float, start: float) -> None:
-        """Delay queued products by an instruction that reads its operands from registers."""
-        if start < self.accumulators[rank]:
-            self.accumulators[rank] += cycles
-            free = self.free[rank]
-            free["tensor"] = max(free["tensor"], self.accumulators[rank])
+    def read_registers(self, rank: int, cycles: float) -> None:
+        """Delay queued products, of which there are some, by an instruction that reads its operands from registers."""
+        accumulators = self.accumulators[rank] + cycles
+        self.accumulators[rank] = accumulators
+        free = self.free[rank]
+        if free["tensor"] < accumulators:
+            free["tensor"] = accumulators
 
     def serve_to_end(self, rank: int, unit: str, cycles: float, start: float) -> float:
         """Occupy a unit; return the end of service."""
