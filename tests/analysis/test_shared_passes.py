@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -103,3 +105,28 @@ def test_four_loads_that_ptxas_merges_take_the_passes_of_one_wide_load(name, pas
     found = estimate(kernel, np.zeros(256, np.float32), grid=(132,), block=(32 * warps,), device=on)
     cycles = found.terms["shared"] * found.clock_hz
     assert cycles == pytest.approx(warps * 64 * 8 * passes, rel=0.05)
+
+
+def products(monkeypatch, columns: int, depth: int):
+    """Return the prediction of 128 x columns x 16 products by tcgen05, `depth` before each wait."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "benchmarks"))
+    import rungs
+
+    entry = rungs.program("blackwell.ptx", "sm_100a")[f"products_{columns}_{depth}"]
+    return estimate(entry, 4096 // depth, np.zeros(128, np.float32), grid=(1,), block=(128,), device="B200")
+
+
+@pytest.mark.slow
+def test_operands_of_tcgen05_are_read_from_shared_memory(monkeypatch):
+    """128 rows of A and the columns of B, 32 bytes each, at 128 bytes per cycle: more than the product takes below 128."""
+    for columns in (64, 256):
+        terms = products(monkeypatch, columns, 256).terms
+        assert terms["shared"] / terms["tensor"] == pytest.approx((128 + columns) / 4 / (columns / 2), rel=0.02)
+
+
+@pytest.mark.slow
+def test_a_commit_and_the_wait_for_it_take_the_published_cycles(monkeypatch):
+    """559 cycles for four products of 128 x 128 x 16 (facebookexperimental/triton, pull request 1219), of which 256 compute."""
+    few = products(monkeypatch, 128, 4)
+    cycles = few.terms["pipeline"] * few.clock_hz / (4096 // 4)
+    assert cycles == pytest.approx(559, rel=0.1)
