@@ -13,6 +13,7 @@ from pyptx.emitter import declaration_spans, statement_spans
 from pyptx.errors import Diagnostic, FormError
 from pyptx.ir.nodes import (
     CallPrototype,
+    DwarfLine,
     Function,
     Instruction,
     Label,
@@ -31,7 +32,7 @@ from pyptx.isa.targets import Target
 from pyptx.validate._bind import Bound, bind
 from pyptx.validate._calls import CallSequence, call_problems
 from pyptx.validate._constant_expressions import constant_problems
-from pyptx.validate._debug_info import debug_problems
+from pyptx.validate._debug_info import debug_problems, dwarf_problem
 from pyptx.validate._declarations import declaration_problems, signature_problems
 from pyptx.validate._function_directives import directive_problems
 from pyptx.validate._limits import count_problem, module_size_problems, size_warning
@@ -75,6 +76,11 @@ def check(module: Module, target: str | None = None) -> list[Diagnostic]:
             ]
     declarations += [
         (node, Diagnostic("error", text, place=node.place)) for node, text in module_size_problems(module, chip)
+    ]
+    declarations += [
+        (node, Diagnostic("error", problem))
+        for node in module.directives
+        if isinstance(node, DwarfLine) and (problem := dwarf_problem(node, version))
     ]
     declarations += [
         (

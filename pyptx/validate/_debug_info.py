@@ -1,4 +1,4 @@
-"""Checks of debug information: data of sections, and locations of inlined code."""
+"""Checks of debug information: data of sections, locations of inlined code, and the `@@DWARF` lines of PTX 1."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pyptx.ir.constants import constant_value
-from pyptx.ir.nodes import Label, Loc, Section, SectionData
+from pyptx.ir.nodes import DwarfLine, Label, Loc, Section, SectionData
 from pyptx.validate._symbols import Scope
 
-__all__ = ["debug_problems"]
+__all__ = ["debug_problems", "dwarf_problem"]
 
 _BITS = {"b8": 8, "b16": 16, "b32": 32, "b64": 64}
 _NAME = re.compile(r"\.?[A-Za-z_$%][\w$]*(\s*[-+]\s*[\w$]+)?")
+_DWARF_BITS = {f".{name}": bits for name, bits in (*_BITS.items(), ("byte", 8), ("4byte", 32), ("quad", 64))}
+_DWARF_NAME = re.compile(r"[.$%_A-Za-z][\w.$]*")
 
 
 def debug_problems(node: object, scope: Scope) -> Iterator[str]:
@@ -44,3 +46,34 @@ def _data(section: str, data: SectionData) -> Iterator[str]:
                 yield f"section {section}: {text} does not fit .{data.type}"
         elif bits < 32 or not _NAME.fullmatch(text):
             yield f"section {section}: {text} is not an integer" + (" or a name" if bits >= 32 else "")
+
+
+def dwarf_problem(line: DwarfLine, version: tuple[int, int]) -> str | None:
+    """Return the error of a `@@DWARF` line: it is neither a section, nor numbers, nor one name; None if it is valid."""
+    if version >= (2, 0):
+        return "@@DWARF was removed in PTX ISA 2.0; write .section"
+    kind, *values = line.words or ("",)
+    if kind == ".section":
+        name, *attributes = values or ("",)
+        if (
+            name.startswith(".")
+            and len(attributes) == 4
+            and attributes[::2] == [",", ","]
+            and attributes[3] == "@progbits"
+        ):
+            return None
+        return '@@DWARF .section: expected .section .name, "flags", @progbits'
+    bits = _DWARF_BITS.get(kind)
+    if bits is None:
+        return f"@@DWARF: expected .section, {', '.join(_DWARF_BITS)}; found {kind or 'nothing'}"
+    if len(values) == 1 and bits >= 32 and _DWARF_NAME.fullmatch(values[0]):
+        return None
+    if len(values) % 2 == 0 or set(values[1::2]) - {","}:
+        return f"@@DWARF {kind}: expected numbers separated by commas" + (", or one name" if bits >= 32 else "")
+    for text in values[::2]:
+        value = constant_value(text) if text[:1].isdigit() else None
+        if value is None:
+            return f"@@DWARF {kind}: {text} is not a number"
+        if bits < 32 and value >= 1 << bits:
+            return f"@@DWARF {kind}: {text} does not fit {bits} bits"
+    return None
