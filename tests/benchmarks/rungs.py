@@ -49,10 +49,10 @@ RELATIVES = {
 
 # GeForce GPUs among them, whose logs state the rated clock. GPU Boost exceeds it while power permits; by as much as on an RTX
 # 4090 (2.82 of 2.52 GHz, see `gpu_table`) is an assumption.
+BOOST = 1.12
 BOOSTED = frozenset(
-    ("GTX 1650", "RTX 2080 Ti", "RTX 3060", "RTX 3060 Laptop", "RTX 3060 Ti", "RTX 3070 Ti", "RTX 3080")
+    ("GTX 1650", "RTX 2080 Ti", "RTX 3060", "RTX 3060 Laptop", "RTX 3060 Ti", "RTX 3070 Ti", "RTX 3080", "RTX 5080")
 )
-BOOSTED, BOOST = BOOSTED | {"RTX 5080"}, 1.12
 
 
 @dataclass(frozen=True)
