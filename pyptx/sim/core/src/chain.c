@@ -1,5 +1,6 @@
 // Construction of the chains of a program, and the steps of operations without a specialized one. See chain.h.
 #include "chain.h"
+#include "linear.h"
 #include "sanitizer/sanitizer.h"
 
 STEP(chain_end) { (void)regs; (void)x; (void)m; return f; }
@@ -133,6 +134,7 @@ int open_chains(Ctx *x, u64 npool) {
     }
     x->run[n].before = before;
     pass_copies(x, leader);
+    if (!x->debug && !x->sanitizer && !x->marks && !open_linear(x, stop, leader, npool)) { free(stop); return 0; }
     for (u32 pc = 0; pc + 4 <= n; pc++) {
         Step step = fused_fma_step(&x->link[pc]);
         if (step && x->run[pc].step == x->link[pc].next) {
@@ -157,6 +159,7 @@ void close_chains(Ctx *x) {
     release_aligned(x->link);
     release_aligned(x->run);
     release_aligned(x->executed);
+    release_aligned(x->linear);
 }
 
 // A chain adds its count at its start and subtracts it at its end; prefix sums give the executions of each operation.

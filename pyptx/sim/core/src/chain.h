@@ -23,6 +23,7 @@ struct Run {
     Step step;
     u32 before, count;          // instructions before it; from it to the end of the line
     u32 fused;                  // the first operation of the fused step that contains it, or itself
+    u32 linear;                 // it has a linear form, and is not executed: linear.c
 };
 
 #define NEXT __attribute__((musttail)) return f[1].next(regs, f + 1, x, m)

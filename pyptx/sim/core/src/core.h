@@ -32,6 +32,7 @@ typedef _Bool B32 __attribute__((ext_vector_type(32)));
 typedef struct Op Op;
 typedef struct Ctx Ctx;
 typedef struct Link Link;                               // chain.h
+typedef struct Linear Linear;                           // linear.c
 typedef struct Run Run;
 typedef void (*Handler)(Ctx *x, const Op *o, u32 m);    // `m`: the lanes that execute it
 
@@ -150,6 +151,7 @@ struct Ctx {
     Pattern *pattern;           // one per operation for executions by all lanes; then one for partial ones
     Link *link;
     Run *run;
+    Linear *linear;             // forms that warps evaluate; or NULL
     Executed *executed;         // differences between consecutive operations, see settle_counts
     u64 turn_end, turn_left;    // warp-instructions at the end of the turn, and remaining; see read_clock
     u32 chain_start;

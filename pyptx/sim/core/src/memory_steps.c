@@ -1,6 +1,6 @@
 // Steps of loads and stores of 32-bit words by all lanes. If the address pattern is that of the last execution, one comparison
 // of lane distances and one bounds check cover all lanes; the general operation handles everything else and every fault.
-#include "chain.h"
+#include "linear.h"
 #include "sanitizer/sanitizer.h"
 
 // Bring bytes into the cache that are likely to be accessed soon.
@@ -8,6 +8,9 @@ static inline __attribute__((always_inline)) void fetch(const u8 *at, u32 bytes,
     for (u32 k = 0; k < bytes; k += 64)
         if (writes) __builtin_prefetch((void *)((uintptr_t)at + k), 1); else __builtin_prefetch((void *)((uintptr_t)at + k), 0);
 }
+
+// Link.d of a load or store: the linear form of its address, or NONE: linear.c. Then only the first lane's address is in the register,
+// and the distances between lanes are those of the last execution.
 
 // The host address of the lowest lane's data if the fast path applies (its cost is counted); else NULL.
 static inline __attribute__((always_inline)) u8 *place(char *regs, const Link *f, Ctx *x, const Op *o, u32 m, u32 bytes,
@@ -19,12 +22,12 @@ static inline __attribute__((always_inline)) u8 *place(char *regs, const Link *f
     if (shared) {
         V32 a = AT(V32, f->a);
         base = a[0] + (u32)o->imm;
-        if (!same && UNLIKELY(__builtin_reduce_or((a - a[0]) ^ p->delta32))) return 0;
+        if (!same && f->d == NONE && UNLIKELY(__builtin_reduce_or((a - a[0]) ^ p->delta32))) return 0;
     } else {
         const V64 *a = &AT(V64, f->a);
         u64 first = (*a)[0];
         base = first + o->imm;
-        if (!same && UNLIKELY(__builtin_reduce_or((*a - first) ^ p->delta))) return 0;
+        if (!same && f->d == NONE && UNLIKELY(__builtin_reduce_or((*a - first) ^ p->delta))) return 0;
     }
     lo = base + (u64)p->lo;
     if (UNLIKELY((base | p->bits) & (bytes - 1))) return 0;
@@ -125,6 +128,7 @@ static inline void store_4(const u32 *d0, const u32 *d1, const u32 *d2, const u3
 #define REST(FOUND) do { \
     if (LIKELY(host)) { FOUND; NEXT; } \
     x->pc = f->pc; \
+    if (f->d != NONE) write_linears(x, f->d, 1, m); \
     o->fn(x, o, m); \
     if (UNLIKELY(x->status != STATUS_RUNNING)) return f; \
     NEXT; } while (0)
@@ -148,13 +152,16 @@ MOVES(, global, 0, UNTOLD)
 MOVES(told_, shared, 1, TOLD)
 MOVES(told_, global, 0, TOLD)
 
-// Under a guard that is true in all lanes, as without one. The lanes are counted here.
+// Under a guard that is true in all lanes, as without one. The lanes are counted here. Otherwise a load needs what its registers
+// were before: Link.b, Link.c are the first of their linear forms that are not yet written, and their number.
 #define GUARDED(NAME) static STEP(guarded_##NAME) { \
     const Op *o = &x->ops[f->pc]; \
     u32 lanes = m & (PRED(x, o->guard) ^ o->flip); \
     if (o->flags & F_COUNT) x->lanes[o->instr] += (u32)__builtin_popcount(lanes); \
     if (LIKELY(lanes == ALL)) __attribute__((musttail)) return NAME(regs, f, x, ALL); \
     x->pc = f->pc; \
+    if (f->d != NONE) write_linears(x, f->d, 1, m); \
+    if (f->c) write_linears(x, f->b, f->c, m); \
     o->fn(x, o, lanes); \
     if (UNLIKELY(x->status != STATUS_RUNNING)) return f; \
     NEXT; }
