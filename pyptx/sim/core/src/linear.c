@@ -26,22 +26,22 @@ struct Linear {
 // Evaluation ---------------------------------------------------------------------------------------------------------
 
 static inline i64 first_lane(Ctx *x, const Linear *v) {
-    i64 value = v->k0;
-    for (u32 k = 0; k < v->terms; k++) value += v->term[k].factor * (i64)(*(u32 *)R(x, v->term[k].place) >> v->term[k].shift);
-    return value;
+    u64 value = (u64)v->k0;
+    for (u32 k = 0; k < v->terms; k++) value += (u64)v->term[k].factor * (*(u32 *)R(x, v->term[k].place) >> v->term[k].shift);
+    return (i64)value;
 }
 
 static inline int holds(u32 kind, i64 difference) {
     return kind == TO_LT ? difference < 0 : kind == TO_LE ? difference <= 0 : kind == TO_EQ ? difference == 0 : difference != 0;
 }
 static u32 compared(const Linear *v, i64 value) {
-    i64 last = value + (LANES - 1) * v->kl;
+    i64 last = (i64)((u64)value + (LANES - 1) * (u64)v->kl);
     if (LIKELY(v->kind <= TO_LE || !v->kl)) {
         int first = holds(v->kind, value);
         if (first == holds(v->kind, last)) return first ? ALL : 0;      // monotonic
     }
     u32 bits = 0;
-    for (u32 i = 0; i < LANES; i++) bits |= (u32)holds(v->kind, value + (i64)i * v->kl) << i;
+    for (u32 i = 0; i < LANES; i++) bits |= (u32)holds(v->kind, (i64)((u64)value + i * (u64)v->kl)) << i;
     return bits;
 }
 
@@ -108,13 +108,16 @@ typedef struct {
     u32 *address, *loaded;      // of each load and store: 1 + the operation with the form of its address; that of what it loads into
 } Forms;
 
+// Coefficients are computed modulo 2^64; the range is exact.
+static i64 plus(i64 a, i64 b) { return (i64)((u64)a + (u64)b); }
+static i64 times(i64 a, i64 b) { return (i64)((u64)a * (u64)b); }
+
 static int within(const Form *v) { return v->lo >= -((i64)1 << 60) && v->hi <= (i64)1 << 60; }
 
 // Shift the form by a multiple of 2^32, so that its range lies in that of a number; 0: impossible.
 static int fit(Form *v, int is_signed) {
-    i64 least = is_signed ? -((i64)1 << 31) : 0, by = (v->lo - least) >> 32;
-    by = by << 32;
-    v->k0 -= by; v->lo -= by; v->hi -= by;
+    i64 least = is_signed ? -((i64)1 << 31) : 0, by = ((v->lo - least) >> 32) * ((i64)1 << 32);
+    v->k0 = plus(v->k0, -by); v->lo -= by; v->hi -= by;
     return v->hi - least < (i64)1 << 32;
 }
 
@@ -122,9 +125,9 @@ static int constant_of(const Form *v) { return v->lo == v->hi; }
 
 static int sum(Form *r, const Form *a, const Form *b, i64 sign) {
     if (!within(a) || !within(b)) return 0;
-    r->k0 = a->k0 + sign * b->k0;
-    r->kl = a->kl + sign * b->kl;
-    for (u32 k = 0; k < SPECIALS; k++) r->k[k] = a->k[k] + sign * b->k[k];
+    r->k0 = plus(a->k0, times(b->k0, sign));
+    r->kl = plus(a->kl, times(b->kl, sign));
+    for (u32 k = 0; k < SPECIALS; k++) r->k[k] = plus(a->k[k], times(b->k[k], sign));
     r->lo = a->lo + (sign > 0 ? b->lo : -b->hi);
     r->hi = a->hi + (sign > 0 ? b->hi : -b->lo);
     return within(r);
@@ -133,8 +136,9 @@ static int scaled(Form *r, const Form *a, i64 by) {
     i64 most = (i64)1 << 60;
     if (by && (a->lo < -(most / llabs(by)) || a->hi > most / llabs(by))) return 0;
     *r = *a;
-    r->k0 *= by; r->kl *= by;
-    for (u32 k = 0; k < SPECIALS; k++) r->k[k] *= by;
+    r->k0 = times(a->k0, by);
+    r->kl = times(a->kl, by);
+    for (u32 k = 0; k < SPECIALS; k++) r->k[k] = times(a->k[k], by);
     r->lo = by < 0 ? a->hi * by : a->lo * by;
     r->hi = by < 0 ? a->lo * by : a->hi * by;
     return 1;
@@ -158,7 +162,7 @@ static int split(const Form *v, u32 bits, Form *low, Form *high) {
         high->k[k] = v->k[k] >> bits;
     }
     if (!(v->kl & (unit - 1))) { high->kl = v->kl >> bits; low->kl = 0; }
-    i64 far = low->k0 + (LANES - 1) * low->kl;
+    i64 far = plus(low->k0, times(LANES - 1, low->kl));
     low->lo = low->k0 < far ? low->k0 : far;
     low->hi = low->k0 < far ? far : low->k0;
     if (low->lo < 0 || low->hi >= unit) return 0;
