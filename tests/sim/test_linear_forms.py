@@ -1,4 +1,4 @@
-"""Integer values that are linear in the lane and in special registers (core/src/linear.c): the core against the reference."""
+"""Integer values that are linear in the lane and in special registers (linear.c, linear_derivation.c of the core): the core against the reference."""
 
 from __future__ import annotations
 
