@@ -155,3 +155,15 @@ def test_random_operations_agree(seed, block):
     draw = random.Random(f"{seed} {block}")
     options = {"schedule": "random", "seed": seed} if seed % 2 else {}
     run(operations(draw, 40), block, **options)
+
+
+def test_values_of_a_loop_from_the_first_instruction_on():
+    """A register that is read before the instruction that writes it, in the iteration after."""
+    text = (
+        ".reg .pred %p<2>; .reg .b32 %r<9>; .reg .b64 %rd<4>; again: add.u32 %r3, %r3, %r2; mov.u32 %r1, %tid.x; mad.lo.u32 %r2, %r1, 3, 7; "
+        "add.u32 %r4, %r4, 1; setp.lt.u32 %p1, %r4, 3; @%p1 bra again; ld.param.u64 %rd1, [out]; mul.wide.u32 %rd2, %r1, 4; "
+        "add.u64 %rd1, %rd1, %rd2; st.global.b32 [%rd1], %r3; ret"
+    )
+    out = np.zeros(64, np.uint32)
+    run_both(entry(text, "u64 out"), 1, 64, (out,))
+    np.testing.assert_array_equal(out, 2 * (3 * np.arange(64) + 7))

@@ -296,7 +296,7 @@ static u32 plan_group(Forms *s, u32 from, u32 end, u32 n) {
 
 int open_linear(Ctx *x, const u8 *stop, const u8 *leader, u64 npool) {
     u32 end = 0, rows = (u32)(x->reg_bytes / 128) + 1, n = 0, found = 0;
-    while (end < x->nops && end < MOST && x->run[end].step != chain_end && !stop[end] && !(end && leader[end])) end++;
+    while (end < x->nops && end < MOST && x->run[end].step != chain_end && !stop[end] && !leader[end]) end++;
     if (end < 2) return 1;
     Forms s = {.x = x};
     s.form = (Form *)aligned_room(sizeof(Form) * end);
