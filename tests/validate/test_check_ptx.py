@@ -107,7 +107,10 @@ def test_compiled_ptx_has_no_errors_and_correct_spans(part):
 
 def check_compiled(path) -> None:
     text = path.read_text()
-    assert errors(text) == []
+    found = errors(text)
+    if path.stem == "dwarf":  # written by hand; ptxas refuses the same line
+        assert found.pop().startswith("@@DWARF"), "the label among its lines"
+    assert found == []
     module, lines = parse(text), text.splitlines()
     nodes = [n for f in module.functions for n in statements(f.body) if isinstance(n, (Instruction, Label))]
     spans = emitter.statement_spans(module)
