@@ -57,6 +57,16 @@ static Step step_of(Ctx *x, const Op *o) {
     return own ? own : o->flags & F_FULL ? step_full : step_call;
 }
 
+// The fields that may name a register: those of the operation, and operands of its link that were copy-propagated.
+u32 named_places(const Op *o, const Link *f, u32 *places) {
+    u32 own[] = {o->d, o->a, o->b, o->c, o->e, o->guard, o->aux, o->aux2}, n = sizeof own / sizeof *own;
+    memcpy(places, own, sizeof own);
+    if (f->a != o->a) places[n++] = f->a;
+    if (f->b != o->b) places[n++] = f->b;
+    if (f->c != o->c) places[n++] = f->c;
+    return n;
+}
+
 // Test whether an operation of a line may write these bytes of the registers.
 static int writes(Ctx *x, const Op *o, u32 row, u32 bytes) {
     if (memory_step(o, x->pool)) return memory_writes(o, x->pool, row, bytes);

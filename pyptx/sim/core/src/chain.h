@@ -39,6 +39,8 @@ int quick_writes(const Op *o, u32 row, u32 bytes);                      // 1: it
 int memory_writes(const Op *o, const u32 *pool, u32 row, u32 bytes);     // the same, of loads and stores with a step
 Step fused_fma_step(const Link *f);                                      // four operations in one; arithmetic_steps.c
 int fuse_steps(Ctx *x, const u8 *leader, u64 npool);                    // fused_steps.c; 0: out of memory
+enum { NAMED = 11 };
+u32 named_places(const Op *o, const Link *f, u32 *places);              // up to NAMED fields that may name a register; chain.c
 int quick_narrow(const Op *o);
 int quick_copies(const Op *o);
 Step butterfly_step(Ctx *x, const Op *o);                               // warp_collectives.c; 0: none

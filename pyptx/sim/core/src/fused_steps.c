@@ -115,12 +115,8 @@ static u8 *named(const Ctx *x, u64 npool) {
     u8 *times = calloc(rows, 1);
 #define NAMES(o) do { u64 o_ = (o); if (!(o_ & 127) && o_ < x->reg_bytes && times[o_ / 128] < 3) times[o_ / 128]++; } while (0)
     for (u32 pc = 0; times && pc < x->nops; pc++) {
-        const Op *o = &x->ops[pc];
-        const Link *f = &x->link[pc];
-        NAMES(o->d); NAMES(o->a); NAMES(o->b); NAMES(o->c); NAMES(o->e); NAMES(o->guard); NAMES(o->aux); NAMES(o->aux2);
-        if (f->a != o->a) NAMES(f->a);                                  // copy-propagated
-        if (f->b != o->b) NAMES(f->b);
-        if (f->c != o->c) NAMES(f->c);
+        u32 places[NAMED], n = named_places(&x->ops[pc], &x->link[pc], places);
+        for (u32 k = 0; k < n; k++) NAMES(places[k]);
     }
     for (u64 k = 0; times && k < npool; k++) NAMES(x->pool[k]);
     return times;

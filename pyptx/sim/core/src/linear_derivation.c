@@ -266,10 +266,9 @@ static Linear compiled(const Forms *s, const Op *o, const Form *v, u32 read) {
 static void read_outside(Forms *s, u32 end, u64 npool) {
     Ctx *x = s->x;
     for (u32 pc = end; pc < x->nops; pc++) {
-        const Op *o = &x->ops[pc];
-        const Link *f = &x->link[pc];
-        u32 named[] = {o->a, o->b, o->c, o->d, o->e, o->guard, o->aux, o->aux2, f->a, f->b, f->c, o->a + 256};    // of 128 bits
-        for (u32 k = 0; k < sizeof named / sizeof *named; k++) read_row(s, named[k], READ_ALL);
+        u32 places[NAMED], n = named_places(&x->ops[pc], &x->link[pc], places);
+        for (u32 k = 0; k < n; k++) read_row(s, places[k], READ_ALL);
+        read_row(s, x->ops[pc].a + 256, READ_ALL);                      // the second half of 128 bits
     }
     for (u64 k = 0; k < npool; k++) read_row(s, x->pool[k], READ_ALL);
 }
@@ -289,7 +288,6 @@ static u32 plan_group(Forms *s, u32 from, u32 end, u32 n) {
         f->same = end - pc;
         f->next = x->run[pc].step = linear_forms;
         x->run[pc].fused = from;
-        x->run[pc].linear = 1;
     }
     return n;
 }
@@ -305,13 +303,11 @@ int open_linear(Ctx *x, const u8 *stop, const u8 *leader, u64 npool) {
     s.read = s.newest + rows;
     s.address = s.read + end;
     s.loaded = s.address + end;
-    u8 *is_linear = calloc(end + 1, 1);
-    if (!is_linear) { release_aligned(s.form); free(s.newest); return 0; }
     for (u32 pc = 0; pc < end; pc++) {
         const Op *o = &x->ops[pc];
         const Meaning *q = meaning[o->code];
         if (q && !o->mod && !(o->flags & (F_SPECIAL | F_GUARDED)) && !(o->d & 3) && derive(&s, o, q, &s.form[pc])) {
-            is_linear[pc] = 1;
+            x->run[pc].linear = 1;
             found++;
             if (q->to >= TO_LT) { s.read[pc] = READ_ALL; continue; }
             forget(&s, o->d, q->to == TO_64 ? 256 : 128);
@@ -324,7 +320,7 @@ int open_linear(Ctx *x, const u8 *stop, const u8 *leader, u64 npool) {
     x->linear = found ? (Linear *)aligned_room(sizeof(Linear) * found) : 0;
     for (u32 pc = 0; x->linear && pc < end;) {
         u32 from = pc;
-        while (pc < end && is_linear[pc]) pc++;
+        while (pc < end && x->run[pc].linear) pc++;
         n = plan_group(&s, from, pc, n);
         if (pc == from) pc++;
     }
@@ -336,7 +332,6 @@ int open_linear(Ctx *x, const u8 *stop, const u8 *leader, u64 npool) {
             f->c = x->ops[pc].mod >> 4 & 15;
         }
     }
-    free(is_linear);
     free(s.newest);
     release_aligned(s.form);
     return !found || x->linear;
