@@ -28,7 +28,7 @@ def points() -> list:
 
 
 def quotient(point) -> float:
-    """The modeled rate as it was last written, over the published one; the last test models all rates anew."""
+    """Recorded modeled rate over the published one; the last test models all rates again."""
     return point.modeled / point.tflops
 
 

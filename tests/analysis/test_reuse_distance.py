@@ -1,4 +1,4 @@
-"""What L2 still holds when data is read again, by the data that is read in between."""
+"""Data that L2 still holds when it is read again, by the data that is read in between."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ IN_PROCESS = 16  # rungs up to which starting processes takes longer than they s
 
 
 class Modeled(NamedTuple):
-    """What is reported of a `Prediction`; small enough to be sent between processes."""
+    """The reported part of a `Prediction`, small enough to be sent between processes."""
 
     seconds: float
     interval: tuple[float, float]
@@ -27,7 +27,7 @@ class Modeled(NamedTuple):
 def modeled(ladders: Sequence[Ladder]) -> Iterator[tuple[Ladder, list[Modeled]]]:
     """Yield each ladder with the modeled times of its rungs, as soon as the last of them is known.
 
-    The ladders are those of `foreign.ladders` or a part of them: each process makes them anew.
+    The ladders are those of `foreign.ladders` or a part of them: each process creates its own.
     """
     keys = [(ladder.name, index) for ladder in ladders for index in range(len(ladder.rungs))]
     found: dict[tuple[str, int], Modeled] = {}

@@ -6,9 +6,10 @@ write in part is read before it is written, where DRAM has error correction: on 
 CTAs start in the order of their numbers, x first. A wave is a box of the grid; its footprint follows from that of one
 cluster and from the part that is new relative to its neighbors (`sampling.Footprint`). Of the data that a wave reads and
 an earlier one has read, L2 has lost a part that follows from the reuse distance: all data that the clusters between the
-two reads touch (`reuse_distance`, `lost_part`). That the clusters of a wave share a read assumes that they progress together, as
-those that compute do. Clusters that wait for DRAM drift apart: for them the distance is in their order alone. Clusters that read their own data twice, as when a row is too long for
-registers, find the first pass as far as L2 holds the rows of all resident clusters.
+two reads touch (`reuse_distance`, `lost_part`). That the clusters of a wave share a read assumes that they progress
+together, as those that compute do. Clusters that wait for DRAM drift apart: for them the distance follows from their order
+alone. Clusters that read their own data twice, as when a row is too long for registers, find the data of the first pass in
+L2 as far as it holds the rows of all resident clusters.
 """
 
 from __future__ import annotations
