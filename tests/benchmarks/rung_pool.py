@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -11,6 +10,8 @@ from multiprocessing import get_context
 from typing import NamedTuple
 
 from rungs import Ladder
+
+from pyptx.sim.core.parallel import cores
 
 IN_PROCESS = 16  # rungs up to which starting processes takes longer than they save
 
@@ -49,13 +50,12 @@ def show_progress(text: str) -> None:
 
 
 def _results(ladders: Sequence[Ladder], keys: Sequence[tuple[str, int]]) -> Iterator[tuple[tuple[str, int], Modeled]]:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if len(keys) <= IN_PROCESS or cores == 1:
+    if len(keys) <= IN_PROCESS or cores() == 1:
         own = {ladder.name: ladder for ladder in ladders}
         for name, index in keys:
             yield (name, index), _model(own[name], index)
         return
-    with ProcessPoolExecutor(cores, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(cores(), mp_context=get_context("spawn")) as pool:
         tasks = {pool.submit(_model_named, name, index): (name, index) for name, index in keys}
         for task in as_completed(tasks):
             yield tasks[task], task.result()

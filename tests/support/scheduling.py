@@ -9,7 +9,7 @@ __all__ = ["LONGEST", "FilesScheduling", "rank", "unit"]
 # Folders whose tests share one JupyterLab and one page.
 TOGETHER = ("tests/labextension/",)
 
-# What takes longest, the longest first: a long unit that starts last keeps one worker busy and the others idle.
+# Units that take longest, the longest first: a long unit that starts last keeps one worker busy and the others idle.
 LONGEST = (
     "tests/labextension/",
     "tests/codegen/test_corpus.py",
