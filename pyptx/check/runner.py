@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ class Outcome:
 
     Attributes:
         synchronization: a hash of how the threads synchronized, as `synchronizations` of `sim.launch`.
+        race_free: the sanitizer found every two conflicting accesses ordered.
     """
 
     arrays: Mapping[str, np.ndarray]
@@ -49,6 +51,7 @@ class Outcome:
     error: SimulationError | None = None
     access_findings: tuple[AccessFinding, ...] = ()
     synchronization: int = 0
+    race_free: bool = False
 
     def sharing(self, first: Outcome) -> Outcome:
         """Return the outcome with the arrays of an earlier one, whose memory they then share, if both are equal."""
@@ -79,6 +82,16 @@ class Runner:
         """Bytes of the arrays that each run copies; those of several parameters count several times."""
         arrays = [_array_behind(arg) for arg in (*self.args, *self.settings.get("reachable", ()))]
         return sum(getattr(array, "nbytes", 0) for array in arrays)
+
+    @property
+    def warps(self) -> int:
+        """Warps of a CTA."""
+        return -(-prod(self.plan.block) // 32)
+
+    @property
+    def is_clustered(self) -> bool:
+        """True if the launch asks for clusters of several CTAs."""
+        return prod(self.plan.cluster) > 1
 
     def run(
         self,
@@ -137,7 +150,11 @@ class Runner:
                 raise
             return Outcome(arrays, error=error, access_findings=tuple(found or ()))
         return Outcome(
-            arrays, result.counters, access_findings=result.findings, synchronization=int(synchronizations[0])
+            arrays,
+            result.counters,
+            access_findings=result.findings,
+            synchronization=int(synchronizations[0]),
+            race_free=result.race_free,
         )
 
 

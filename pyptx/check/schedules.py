@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
-from pyptx.check.determinism import is_decided_by_synchronization
+from pyptx.check.determinism import is_decided_by_synchronization, synchronizes_in_one_way
 from pyptx.check.runner import Outcome, Runner, Schedule
 from pyptx.check.uninitialized_registers import PATTERNS, step_limit
 from pyptx.sim.core.parallel import cores
@@ -38,9 +38,10 @@ def run_schedules(runner: Runner, wanted: Sequence[Schedule], watched: bool, thr
     """Run a launch in each schedule and return the outcomes in that order; they do not depend on `threads`.
 
     Args:
-        watched: the sanitizer watches every access. Where the first run shows no race and the kernel allows it, the others
-            are not watched but compared with the first: arrays and synchronization. They then also start uninitialized
-            registers with other bits.
+        watched: the sanitizer watches every access. Where the first run is proven to have no race and all runs of the kernel
+            synchronize alike, the others are known to be equal, and do not run. Otherwise, where the first run shows no race
+            and the kernel allows it, the others are not watched but compared with the first: arrays and synchronization.
+            They then also start uninitialized registers with other bits.
         threads: runs at a time; None: one per core where the C core runs them, but one for large arrays and for a kernel
             that prints.
     """
@@ -54,6 +55,8 @@ def run_schedules(runner: Runner, wanted: Sequence[Schedule], watched: bool, thr
         progress.say(f"schedule 1 of {len(wanted)}, {wanted[0]}")
         first = runner.run(wanted[0], sanitize=True)
         done = {wanted[0]: first}
+        if first.race_free and synchronizes_in_one_way(runner.program, runner.warps) and not runner.is_clustered:
+            return Runs(dict.fromkeys(wanted, first))
         if first.error is None and not first.access_findings:
             patterns = dict(zip(wanted[1:], PATTERNS, strict=False)) if runner.program.undefined else {}
             others = _run(runner, wanted[1:], False, threads, progress, first, patterns)

@@ -109,7 +109,7 @@ class ClusterProfiler:
             SimulationError: as for `sim.launch`; also a deadlock if they wait for clusters that do not run.
         """
         profile = ProfileArrays.of(self.program, self.plan, self._segments, clusters)
-        counters = core.run(self.program, self.plan, self._params, self._segments, 1, profile)
+        counters = core.run_launch(core.prepare(self.program, self.plan, self._params, self._segments, 1, profile), 1)
         counters = replace(counters, issues=profile.issues.sum(axis=0, dtype=np.uint64))
         count_products(self.program, counters)
         names = {id(s.buffer): self._name(s) for s in self._segments if s.space == "global"}

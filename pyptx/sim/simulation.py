@@ -35,12 +35,15 @@ class Result:
         seconds: wall time.
         engine: "core" or "reference".
         findings: findings of the sanitizer; empty without `sanitize`.
+        race_free: the sanitizer found every two conflicting accesses ordered. False also if there may be unordered ones
+            that it does not report, such as writes of equal values.
     """
 
     counters: Counters
     seconds: float
     engine: str
     findings: tuple[AccessFinding, ...] = ()
+    race_free: bool = False
 
 
 def launch(
@@ -128,10 +131,10 @@ def launch(
         raise BackendError("sanitize=True needs the simulator's C core; engine='reference' has no sanitizer")
     if initial_registers and chosen != "core":
         raise BackendError("initial_registers= needs the simulator's C core; engine='reference' starts registers at 0")
-    started, shown = time.perf_counter(), Progress(program.entry.name)
+    started, shown, race_free = time.perf_counter(), Progress(program.entry.name), False
     try:
         if chosen == "core":
-            counters = core.run(
+            run = core.prepare(
                 program,
                 plan,
                 block_of_params,
@@ -140,8 +143,9 @@ def launch(
                 findings=findings,
                 uninitialized=uninitialized,
                 synchronizations=synchronizations,
-                progress=progress or shown,
             )
+            counters = core.run_launch(run, threads, progress or shown)
+            race_free = run.race_free
         else:
             from pyptx.sim.reference import engine as reference  # imported on first use: many modules, rarely needed
 
@@ -149,7 +153,7 @@ def launch(
     finally:
         shown.end()
     count_products(program, counters)
-    return Result(counters, time.perf_counter() - started, chosen, tuple(findings or ()))
+    return Result(counters, time.perf_counter() - started, chosen, tuple(findings or ()), race_free)
 
 
 def count_products(program: Program, counters: Counters) -> None:

@@ -109,6 +109,7 @@ class Worker:
         launch = self.launch
         if launch.findings is None:
             return
+        launch.race_free = status == Status.DONE and bool(library.core_is_race_free(context))
         rows = findings_of(library, context)
         reserved = self.program.symbols.reserved  # cleared by the system
         launch.findings += [

@@ -109,6 +109,7 @@ class CoreLaunch:
         findings: list that receives the findings of the sanitizer; None: it does not run.
         uninitialized: indices in `ordered` of arrays without contents until the kernel writes them.
         stop: set to make all workers return early.
+        race_free: set at the end if the sanitizer found every two conflicting accesses ordered.
     """
 
     code: Encoded
@@ -116,6 +117,7 @@ class CoreLaunch:
     program: Program
     segments: list[Segment]
     stop: bool
+    race_free: bool = False
     ordered: list[Segment]
     uninitialized: list[int]
     arrays: dict[str, np.ndarray]

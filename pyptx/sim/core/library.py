@@ -33,6 +33,7 @@ _FUNCTIONS = {
     "core_mark_uninitialized": (None, _P, _U64),
     "core_unwritten": (_U64, _P, _U64, _P),
     "core_finding": (_U32, _P, _U32, _P),
+    "core_is_race_free": (_U32, _P),
     "core_debug_cta": (_U32, _P, _U32, _P),
     "core_debug_warp": (_U32, _P, _U32, _U32, _P),
     "core_debug_group": (_U32, _P, _U32, _U32, _U32, _P),

@@ -20,12 +20,12 @@ from pyptx.sim.sanitizer import AccessFinding
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-__all__ = ["cores", "run", "run_launch"]
+__all__ = ["cores", "prepare", "run_launch"]
 
 Progress = Callable[[int, int], None]
 
 
-def run(
+def prepare(
     program: Program,
     plan: Plan,
     params: bytes,
@@ -35,19 +35,16 @@ def run(
     findings: list[AccessFinding] | None = None,
     uninitialized: Collection[np.ndarray] = (),
     synchronizations: np.ndarray | None = None,
-    progress: Progress | None = None,
-) -> Counters:
-    """Run the whole grid and return the counters.
+) -> CoreLaunch:
+    """Return a launch of the whole grid, for `run_launch`.
 
     Args:
-        threads: OS threads that share the clusters; None: as `run_launch` chooses.
+        threads: OS threads that will share the clusters; None: as `run_launch` chooses.
         profile: run only its clusters, and fill it; `threads` is 1, and `issues` of the result stay 0.
         findings: list that receives the findings of the sanitizer; None: it does not run.
         uninitialized: arrays without contents until the kernel writes them, for the sanitizer.
         synchronizations: as for `sim.launch`.
-        progress: called now and then with the clusters started and their total number.
     Raises:
-        SimulationError: a fault, a deadlock, or too many steps.
         LaunchError: several threads for a program whose CTAs may depend on each other.
     """
     if threads is not None and threads > 1:
@@ -58,10 +55,9 @@ def run(
                 f"threads={threads}: {program.entry.name} uses atomics, ordered accesses or printf, whose "
                 "order several threads would not keep; pass threads=1"
             )
-    code = encoded_program(program)
-    launch = CoreLaunch(
+    return CoreLaunch(
         program,
-        code,
+        encoded_program(program),
         plan,
         params,
         segments,
@@ -70,15 +66,17 @@ def run(
         uninitialized=uninitialized,
         synchronizations=synchronizations,
     )
-    return run_launch(launch, threads, progress)
 
 
 def run_launch(launch: CoreLaunch, threads: int | None = None, progress: Progress | None = None) -> Counters:
-    """Run a launch to its end and return the counters. Raises what `run` does.
+    """Run a launch to its end and return the counters.
 
     Args:
         threads: None: one thread; as many as there are cores from the moment on when the launch turns out to be long, if
             the results and counters do not depend on the order of its clusters.
+        progress: called now and then with the clusters started and their total number.
+    Raises:
+        SimulationError: a fault, a deadlock, or too many steps.
     """
     first, others = Worker(launch), _Others(launch)
 

@@ -161,6 +161,14 @@ u64 core_unwritten(const Ctx *x, u64 segment, u64 *first) {
     return w->full || !w->global[segment].cells ? 0 : shadow_unwritten(w, &w->global[segment], first);
 }
 
+// Test whether all conflicting accesses are ordered: there is no finding, and none may be missing because writes of equal values
+// are not reported, because only some readers of a cell are listed, or because a write of the same instruction by another lane
+// was the previous one.
+u32 core_is_race_free(const Ctx *x) {
+    const Sanitizer *w = x->sanitizer;
+    return w && !w->full && !w->nfindings && !w->unproven;
+}
+
 // Finding `k`: those listed, then where the sanitizer stopped watching, then the number of unlisted ones. 0: no such finding.
 u32 core_finding(const Ctx *x, u32 k, FindingInfo *out) {
     const Sanitizer *w = x->sanitizer;

@@ -131,6 +131,7 @@ typedef struct Sanitizer {
     V32 *scratch, *nothing, *last;                                       // last: used when out of memory
     struct { Accessor a; Record before; u32 code, bytes; const Shadow *s; u64 offset; u8 was[16]; } doubt[1024]; u32 ndoubts;
     u32 full, full_pc, unlisted, nsync;
+    u32 unproven;                             // an unordered pair of accesses may be unreported, see core_is_race_free
     u64 full_steps, most_bytes, clock_bytes;                             // most_bytes: limit of each table, see tables.c
     u32 often, collect_records, collect_nodes;
     u32 sc_scopes;                            // SC_CLUSTER, SC_GPU: scopes of fence.sc in the program

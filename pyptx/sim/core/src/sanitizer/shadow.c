@@ -29,6 +29,7 @@ static u32 add_reader(Ctx *x, u32 set, Accessor *a, u32 most) {
         if (v >> 6 == value >> 6) { if (v != value) value = (value & ~63u) | SEVERAL; }
         else if (n < most && ((w->records[v >> 6].how == SEEN_ATOMIC && a->how != SEEN_ATOMIC)
                               || !(comes_again(w, a, v) || happens_before(w, a, &w->records[v >> 6], v & 63)))) keep[n++] = v;
+        else if (n == most) w->unproven = 1;
         if (!(k & TOP)) break;
         k = w->nodes[k & ~TOP].next;
     }
@@ -42,6 +43,9 @@ static u32 add_reader(Ctx *x, u32 set, Accessor *a, u32 most) {
 static inline int has_atomics(const Sanitizer *w, u32 set) {
     return set & TOP ? w->nodes[set & ~TOP].atomic : set && w->records[set >> 6].how == SEEN_ATOMIC;
 }
+
+// Test for a list of readers so long that `add_reader` leaves out others.
+static inline int is_incomplete(const Sanitizer *w, u32 set) { return set & TOP && w->nodes[set & ~TOP].size >= MOST_GLOBAL; }
 
 static void follows_all(Ctx *x, Accessor *a, u32 set, const Shadow *s, u64 offset, u32 bytes) {
     Sanitizer *w = x->sanitizer;
@@ -94,6 +98,7 @@ static inline int is_alike(const Accessor *a, const Cell *c) {
 static void whole(Ctx *x, Accessor *a, Cell *c, const Shadow *s, u64 offset, u32 bytes) {
     if (LIKELY(is_alike(a, c))) { c->reads = a->added; return; }
     if (a->how != SEEN_READ && c->write) is_mbarrier(x, a, c->write, s, offset);
+    if (a->how != SEEN_READ && s->space == IN_GLOBAL && is_incomplete(x->sanitizer, c->reads)) x->sanitizer->unproven = 1;
     shadow_follow(x, a, c, s, offset, bytes);
     if (a->how != SEEN_WRITE) {
         if (c->reads == a->value) return;

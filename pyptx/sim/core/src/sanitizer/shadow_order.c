@@ -192,7 +192,10 @@ int follows(Ctx *x, Accessor *a, u32 value, const Shadow *s, u64 offset, u32 byt
     const Record *r = &w->records[value >> 6];
     u32 code = value & 63, anywhere = code != PLACE;
     Record narrow;
-    if ((value >> 6) == (a->value >> 6)) return !a->wide || code == PLACE;               // the same instruction
+    if ((value >> 6) == (a->value >> 6)) {                                               // the same instruction
+        if (a->how == SEEN_WRITE && (a->wide ? code != PLACE || !w->shapes[a->shape].apart : value != a->value)) w->unproven = 1;
+        return !a->wide || code == PLACE;
+    }
     if (r->flags & a->flags & SEEN_STRONG) {
         Record strong = {.flags = (u8)a->flags, .base = a->base, .cluster = a->c->id, .by = (u16)a->p->index};
         if (each_in_scope(&strong, r, a->p->cta->nwarps)) return 1;
@@ -216,6 +219,7 @@ int follows(Ctx *x, Accessor *a, u32 value, const Shadow *s, u64 offset, u32 byt
         if (r->flags & SEEN_STRONG && r->how == SEEN_ATOMIC && is_observed(w, a, value)) return 0;
         if (r->how == SEEN_WRITE && a->how == SEEN_WRITE && a->kind == ROW_THREAD && s->host && w->ndoubts < sizeof w->doubt / sizeof *w->doubt) {
             u32 k = w->ndoubts++;                                        // it may write the value that is already there
+            w->unproven = 1;
             w->doubt[k].a = *a; w->doubt[k].before = w->records[value >> 6]; w->doubt[k].code = value & 63; w->doubt[k].bytes = bytes;
             w->doubt[k].s = s; w->doubt[k].offset = offset;
             memcpy(w->doubt[k].was, s->host + offset, bytes);
