@@ -40,6 +40,11 @@ class ClusterProfile:
         wide_passes: by (instruction, width), the passes that its accesses to shared memory would take with 8, and with 16,
             bytes for each lane. ptxas merges narrower accesses. A pass serves half, or a quarter, of the lanes, and twice as
             many where lanes n and n ^ 1, or n and n ^ 2, of the warp read the same address.
+        masked_sectors: sectors that stores to global memory do not write, of lines of 128 bytes with a sector that they write
+            in part, by instruction.
+        atomic_turns: by (block of 512 bytes of global memory, modulo 512 KiB; kind), the sectors of atomic accesses, and
+            their lanes beyond the first that name the word that most of a sector's lanes name.
+        atomic_passes: passes over the banks of shared memory of atomic accesses, one for each lane of a bank, by instruction.
         read, written: by name of a buffer, a bit per byte that was accessed, lowest bit first, padded to a multiple of
             8 bytes.
     """
@@ -53,6 +58,9 @@ class ClusterProfile:
     lines: np.ndarray
     bank_passes: np.ndarray
     wide_passes: np.ndarray
+    masked_sectors: np.ndarray
+    atomic_turns: np.ndarray
+    atomic_passes: np.ndarray
     read: dict[str, np.ndarray]
     written: dict[str, np.ndarray]
 
@@ -126,6 +134,9 @@ class ClusterProfiler:
             profile.lines,
             profile.bank_passes,
             profile.wide_passes,
+            profile.masked_sectors,
+            profile.atomic_turns,
+            profile.atomic_passes,
             {names[key]: bits for key, bits in profile.read.items()},
             {names[key]: bits for key, bits in profile.written.items()},
         )

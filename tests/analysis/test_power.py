@@ -1,4 +1,4 @@
-"""Power, the clock it leaves, and atomic operations on equal lines."""
+"""Power, and the clock it leaves."""
 
 from __future__ import annotations
 
@@ -18,26 +18,6 @@ from pyptx.analysis.model.power import Activity, board_watts, boost_clock, energ
 from pyptx.types import f32
 
 IDLE = Activity({}, 0.0, 0.0, 132)
-
-COUNTING = """
-.version 8.5
-.target sm_90
-.address_size 64
-.visible .entry counting(.param .u64 bins, .param .u32 mask)
-{
-    .reg .u64 %rd<3>;
-    .reg .u32 %r<5>;
-    ld.param.u64 %rd1, [bins];
-    ld.param.u32 %r4, [mask];
-    mov.u32 %r1, %tid.x;
-    mov.u32 %r2, %ctaid.x;
-    mad.lo.u32 %r3, %r2, 256, %r1;
-    and.b32 %r3, %r3, %r4;
-    mad.wide.u32 %rd2, %r3, 4, %rd1;
-    red.global.add.u32 [%rd2], 1;
-    ret;
-}
-"""
 
 
 def busy(sms: int = 132, l2: float = 0.0, dram: float = 0.0, **units: float) -> Activity:
@@ -72,19 +52,6 @@ def test_an_idle_gpu_and_one_without_a_limit_keep_the_boost_clock(name):
     assert sustained_clock(on, IDLE) == boost_clock(on, 0.0) >= on.clock_hz
     assert sustained_clock(replace(on, watts=0.0), busy(tensor=1.0, issue=1.0)) == boost_clock(on, 1.0)
     assert 0 < energy_of(on).idle < 1
-
-
-def test_atomic_operations_on_equal_lines_wait_for_each_other():
-    entry = pyptx.load(COUNTING)["counting"]
-    few, many = (
-        estimate(entry, np.zeros(1 << 14, np.uint32), mask, grid=(1024,), block=(256,), device="H100")
-        for mask in (31, (1 << 14) - 1)
-    )
-    lanes = 1024 * 256
-    assert few.bound == "atomics" and "atomic operations on equal lines" in few.summary
-    assert few.terms["atomics"] == pytest.approx(4 * lanes / few.clock_hz)
-    assert many.terms["atomics"] == pytest.approx(few.terms["atomics"] / 512)
-    assert few.seconds > few.terms["atomics"] > 3 * many.seconds
 
 
 def test_the_clock_settles_where_it_changes_the_bound():

@@ -27,7 +27,7 @@ UNIT_NAMES: Mapping[str, str] = {
     "tmem": "tensor memory",
     "l2": "L2",
     "dram": "DRAM",
-    "atomics": "atomic operations on equal lines",
+    "atomics": "atomic operations in one slice of L2",
     "latency": "latency",
     "launch": "launch",
 }

@@ -29,7 +29,7 @@ from pyptx.analysis.model.constants import Constants, find_constants
 from pyptx.analysis.model.demand import conservation_notes, demand_of
 from pyptx.analysis.model.dram_traffic import estimate_traffic
 from pyptx.analysis.model.mbarrier_rings import find_rings
-from pyptx.analysis.model.memory_system import L1_BYTES, MemorySystem, atomics_per_line, l1_miss_rate
+from pyptx.analysis.model.memory_system import L1_BYTES, MemorySystem, atomic_cycles, l1_miss_rate
 from pyptx.analysis.model.operations import OperationBuilder
 from pyptx.analysis.model.power import Activity, board_watts, boost_clock, sustained_clock
 from pyptx.analysis.model.prediction import Prediction
@@ -105,6 +105,8 @@ class LaunchModel:
             self.cluster,
             sample.line_access,
             sample.wide_passes,
+            sample.masked_sectors,
+            sample.atomic_passes,
         )
         self.demand = demand_of(self.builder, self.slices, self.paths)
         read, written = (self.average * sample.clusters * size for size in (self.demand.read, self.demand.written))
@@ -117,7 +119,7 @@ class LaunchModel:
                 read,
                 written,
                 estimate_traffic(work, on, fits.blocks * self.sms, read, self.constants.dram_unit_bytes, of),
-                atomics_per_line(sample),
+                atomic_cycles(sample, self.code),
                 self.per_sm * active / work.ctas,
             )
             for of in (True, False)

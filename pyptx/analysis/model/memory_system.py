@@ -10,16 +10,21 @@ from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.dram_traffic import Traffic
 from pyptx.analysis.model.replay_state import Memory
 from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, Loop, WarpPath
-from pyptx.analysis.work.instruction_work import LINE, InstructionWork
+from pyptx.analysis.work.instruction_work import InstructionWork
 from pyptx.analysis.work.sampling import Sample
 from pyptx.sim.actions import Atomic
 
-__all__ = ["L1_BYTES", "MemorySystem", "atomics_per_line", "l1_miss_rate"]
+__all__ = ["L1_BYTES", "MemorySystem", "atomic_cycles", "l1_miss_rate"]
 
 DRIFT = 8  # iterations of a loop by which the warps of a CTA are apart
 REMOTE = 0.7  # latency between SMs relative to L2: 180 of 261 cycles on H800 (Luo et al. 2024)
-ATOMIC_CYCLES = 4  # of a line of L2 for each lane of an atomic operation: 2**30 into 8 lines take 276 ms on H100
-GROUP = 16  # lanes of equal address that count as one: measured on QV100 (Accel-Sim)
+# Cycles of an L2 slice for one sector of an atomic access: 2**30 random bytes into 256 bins take 276 ms on H100 (1.4), and bins of
+# CTAs that are added to those of the grid 1.25 on RTX 3080 and 1.3 on GTX 1650. A slice holds 512 consecutive bytes: 1 and 2 KiB
+# of bins take part in these with 1.4 and 3.2 sectors per cycle.
+ATOMIC_SECTOR_CYCLES = 1.3
+# Cycles for each further lane that names the same word: "one operation per clock" to a common address since Kepler (NVIDIA, white
+# paper of GK110); 0.96 and 1.04 per cycle on RTX 3080 and GTX 1650.
+ATOMIC_LANE_CYCLES = 1.0
 L1_BYTES = 28 * 1024  # of an SM that shared memory cannot take
 
 
@@ -32,7 +37,7 @@ class MemorySystem:
         active: SMs that execute CTAs.
         read, written: bytes that all clusters request from L2.
         traffic: bytes between L2 and DRAM.
-        atomics: lanes of atomic operations that each line of L2 executes one after the other, at least.
+        atomics: cycles of the slice of L2 that executes most atomic operations.
         part: bytes that the busiest SM requests over those of an average one; with as many more requests under way it gets
             as much more of L2 and DRAM.
     """
@@ -71,8 +76,8 @@ class MemorySystem:
         return (self.read + self.written) / (self.gpu.l2_bytes_per_clock * clock)
 
     def atomic_seconds(self, clock: float) -> float:
-        """Return the time of the atomic operations on equal lines at a clock in Hz."""
-        return ATOMIC_CYCLES * self.atomics / clock
+        """Return the time of the atomic operations in one slice of L2 at a clock in Hz."""
+        return self.atomics / clock
 
     def seen_by_sm(self, clock: float, wait: float = 0.0) -> Memory:
         """Return the memory as the busiest SM sees it; L2 scales with the clock, DRAM does not.
@@ -99,14 +104,19 @@ class MemorySystem:
         )
 
 
-def atomics_per_line(sample: Sample) -> float:
-    """Return the lanes of global atomic operations over the lines that the launch writes: those of a line, at least."""
-    totals, lanes = sample.totals, 0.0
-    for k, action in enumerate(sample.program.actions):
-        if isinstance(action, Atomic) and totals.global_requests[k]:
-            one_address = totals.global_sectors[k] < 1.5 * totals.global_requests[k]
-            lanes += totals.lanes[k] / (GROUP if one_address else 1)
-    return lanes * LINE / max(LINE, sum(sample.written.values()))
+def atomic_cycles(sample: Sample, code: EntryCode) -> float:
+    """Return the cycles of the slice of L2 that executes most of the launch's atomic operations.
+
+    A slice executes the sectors of its accesses one after the other, and the lanes that name the same word, unless ptxas adds up
+    their values before: it does where it knows that all lanes have one address.
+    """
+    elected = {owner for owner, line in zip(code.owners, code.lines, strict=True) if line.opcode.startswith("VOTE")}
+    lanes = any(
+        isinstance(action, Atomic) and sample.totals.global_requests[k] and k not in elected
+        for k, action in enumerate(sample.program.actions)
+    )
+    sectors, further = sample.atomic_turns.T.astype(float)
+    return float((ATOMIC_SECTOR_CYCLES * sectors + lanes * ATOMIC_LANE_CYCLES * further).max())
 
 
 def l1_miss_rate(

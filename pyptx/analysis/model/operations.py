@@ -21,6 +21,10 @@ from pyptx.sim.actions import Address, AsyncGroup, Const, CtaBarrier, Load, Tcge
 
 __all__ = ["OpKind", "Operation", "OperationBuilder"]
 
+# Cycles of shared memory for each lane of an atomic operation whose word other lanes of the warp name: it is read and written
+# for one lane after the other. `ATOMS.POPC.INC` counts such lanes instead. 2.6 per lane are published for GTX 1650, latencies
+# included (histograms by CTAs of 256 to 1024 threads).
+ATOMIC_PASS = 2
 TAGS, TAG_CYCLES = 4, 0.75  # lines that L1 looks up in a cycle, and further cycles of a load; see `_load_passes`
 ROWS, ROW_BYTES = 128, 32  # of tcgen05.mma: rows of A and D of an SM; bytes of a row of A or B
 _BITS = {"f16": 16, "tf32": 32, "mxf4": 4, "mxf4nvf4": 4}  # of an element, by kind of tcgen05.mma; others: 8
@@ -68,7 +72,7 @@ class Operation(NamedTuple):
         bytes: bytes of global memory.
         shared: additional cycles of shared memory.
         repeated: cycles of `unit` that bank conflicts take: no data move in them.
-        detail: ring, barrier, loop or group count, by kind.
+        detail: ring, barrier, loop, group count or, of a load, the fraction that misses L1, by kind.
         width: warps that execute it, 0..4.
         sms: SMs of the cluster whose shared memory it writes or whose tensor cores it uses.
         everywhere: it arrives at the mbarriers of all CTAs of the cluster.
@@ -104,7 +108,7 @@ class OperationBuilder:
         rings: PTX instruction -> warps of a slice -> its mbarrier ring.
         l1_miss_rate: fraction of global reads that miss L1.
         cluster: CTAs of a cluster.
-        line_access, wide_passes: as in `Sample`.
+        line_access, wide_passes, masked_sectors, atomic_passes: as in `Sample`.
     """
 
     gpu: Gpu
@@ -118,6 +122,8 @@ class OperationBuilder:
     cluster: int
     line_access: np.ndarray
     wide_passes: np.ndarray
+    masked_sectors: np.ndarray
+    atomic_passes: np.ndarray
     _known: dict[tuple[InstructionStep, tuple[int, ...], int], Operation] = field(default_factory=dict)
 
     def one(self, step: InstructionStep, warp_slice: WarpSlice) -> Operation:
@@ -182,6 +188,8 @@ class OperationBuilder:
         least = width * 32 / access_lanes(self.gpu)
         if word in ("LDS", "LDSM", "ATOMS", "STS", "STSM", "STAS", "REDAS"):
             cycles, moved = (max(least, n * width) for n in self._access_passes(opcode, owner, copies))
+            if word == "ATOMS" and "POPC" not in opcode and owner >= 0:
+                cycles += ATOMIC_PASS * max(0.0, self.atomic_passes[owner] / copies - cycles / width) * width
             return {
                 "kind": OpKind.PLAIN,
                 "unit": "shared",
@@ -226,14 +234,26 @@ class OperationBuilder:
                 lines = max(least, self._load_passes(owner, copies, moved / width) * width)
             elif moved >= 32 * self._each("lanes", owner, copies) * width:  # each lane has a sector and, mostly, a line
                 lines = max(lines, moved / 32)
+            if kind == OpKind.STORE and word in ("STG", "ST") and owner >= 0:
+                moved += 32 * self._masked(owner, copies) * width
             return {
                 "kind": kind,
                 "unit": "shared",
                 "cycles": lines,
                 "bytes": moved * (self.l1_miss_rate if reads else 1.0),
+                "detail": self.l1_miss_rate if kind == OpKind.LOAD and reads else None,
                 "shared": self._passes(owner, copies) * width if word == "LDGSTS" else 0.0,
             }
         return None
+
+    def _masked(self, owner: int, copies: float) -> float:
+        """Return the sectors that one store occupies L2 with and does not write.
+
+        A line with a sector that is written in part takes as long as a whole line, as if it were sent with a mask of its
+        bytes. Published times imply 103 bytes a line on GTX 1650 and RTX 3080 (sums whose lanes write 8 bytes of rows), 150 on
+        H100 (naive transpose), 132 on B200 (strided writes, two sectors of a line).
+        """
+        return float(self.masked_sectors[owner]) / copies
 
     def _load_passes(self, owner: int, copies: float, moved: float) -> float:
         """Return the cycles that L1 takes for one load from global memory.

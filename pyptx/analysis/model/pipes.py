@@ -77,6 +77,10 @@ def pipe_use(opcode: str, gpu: Gpu, constants: Constants) -> PipeUse:
     if word == "MUFU":
         return PipeUse("mufu", 32 / core["mufu"], special)
     if word in _SLOW:
+        # CUDA Programming Guide, "Throughput of Native Arithmetic Instructions": conversions from and to 64-bit types have the
+        # rate of f64 where that is 2 per cycle and SM (7.5, 8.6, 8.9, 12.0), elsewhere that of other conversions
+        if core["f64"] < core["cvt"] and re.search(r"\.[FSU]64\b", opcode):
+            return PipeUse("fp64", 32 / core["f64"], 8 + 2 * 32 / core["f64"])
         return PipeUse("mufu", 32 / core["cvt"], special)
     if word == "F2FP":
         return PipeUse("alu", 32 / core["cvt.pack"], 5)

@@ -190,7 +190,7 @@ class _Replay:
         """
         kind, scoreboards, resources, rank = op.kind, state.scoreboards, self.resources, state.rank
         if kind == OpKind.LOAD:
-            done = resources.read(rank, op.bytes, end, self.memory.load_cycles)
+            done = self._load(state, op, end)
             if op.write >= 0:
                 scoreboards[op.write] = done, "global loads", op.row
         elif kind == OpKind.STORE:
@@ -235,6 +235,16 @@ class _Replay:
             self.rings.arrive(state, op, max(start, state.pending))
         elif kind == OpKind.MBARRIER_WAIT and op.write >= 0:
             scoreboards[op.write] = start + op.latency, "the test of an mbarrier", op.row
+
+    def _load(self, state: SliceState, op: Operation, start: float) -> float:
+        """Return the time at which a load completes: of loads that hit L1 in part, as many as miss wait for L2 and DRAM."""
+        misses = 1.0 if op.detail is None else op.detail
+        if misses < 1.0:
+            state.misses += misses
+            if state.misses < 1.0:
+                return start + self.resources.shared_cycles
+            state.misses %= 1.0
+        return self.resources.read(state.rank, op.bytes / max(misses, 1e-6), start, self.memory.load_cycles)
 
     def _wait(self, state: SliceState, op: Operation, start: float) -> float | None:
         """Return the time at which a waiting slice resumes; None: unknown, the slice sleeps."""

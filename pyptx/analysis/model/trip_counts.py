@@ -4,7 +4,9 @@ The simulator counts executions of PTX instructions for each warp at the real pr
 runs as often as its PTX instructions, divided by the number of copies that ptxas made of them: in a loop unrolled by
 four, memory and tensor instructions, which are never merged, occur four times; in a block without them, floating-point
 arithmetic does. When an instruction occurs in several blocks (the remainder of an unrolled loop, the slow path of a
-wait), the first block takes the executions it explains and the others the rest. Blocks that only retry an mbarrier are left out: the replay determines waiting times.
+wait), the first block takes the executions it explains and the others the rest. ptxas turns short branches into predicates:
+an access that a warp executes less often than its block has no active lane in the other iterations, and occupies no unit there.
+Blocks that only retry an mbarrier are left out: the replay determines waiting times.
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ __all__ = [
 SLICE_WARPS = 4  # warps, one for each sub-core, that execute together
 _NEVER_MERGED = frozenset(("tensor", "async", "shared", "global", "atomic", "local", "sync", "warp", "special"))
 _ONE_TO_ONE = frozenset("FFMA FADD FMUL HFMA2 HADD2 HMUL2 DFMA DADD DMUL".split())  # of a PTX instruction each
+_ACCESSES = frozenset(("shared", "global", "atomic", "local"))
 _CONVERGENCE = frozenset(("BSSY", "BSYNC"))  # added around branches, with the line of any instruction near
 
 
@@ -220,7 +223,9 @@ def _is_retry(lines: Sequence[SassLine], block: tuple[int, int]) -> bool:
 def find_path(code: EntryCode, counts: np.ndarray) -> WarpPath:
     """Return the path of a warp with these execution counts of PTX instructions."""
     runs, unrolled = _block_runs(code, counts)
-    copies = _copies(code, counts, runs, unrolled)
+    executed = _executed(code, runs)
+    copies = _copies(code, counts, unrolled, executed)
+    shares = _active_shares(code, counts, copies, executed)
     at = {row: k for k, block in enumerate(code.blocks) for row in range(*block)}
 
     def body(first: int, end: int, times: float, loops: list[tuple[int, int]]) -> WarpPath:
@@ -237,7 +242,7 @@ def find_path(code: EntryCode, counts: np.ndarray) -> WarpPath:
                     found.append(Loop(max(1.0, trips), body(row, loop[1] + 1, max(head, times), rest)))
                 row = loop[1] + 1
                 continue
-            weight = min(1.0, runs[at[row]] / times)
+            weight = min(1.0, runs[at[row]] / times) * shares[row]
             if weight > 0:
                 found.append(InstructionStep(row, weight, copies[row]))
             row += 1
@@ -259,7 +264,7 @@ def _block_runs(code: EntryCode, counts: np.ndarray) -> tuple[list[float], list[
         if not own:
             ran = -1.0
         elif open_ and number not in code.cold:
-            times = _copies_of_all(open_, left)
+            times = _copies_of_all(open_, left, blocks_of)
             sure = _counted(open_)
             # an inner loop that ptxas unrolled completely: its instructions have copies here, those of the outer loop none
             single = [kind for kind in sure if open_[kind] == 1 and opcode_group(kind[1]) != "shared"]
@@ -300,27 +305,61 @@ def _word(line: SassLine) -> str:
     return line.opcode.partition(".")[0]
 
 
-def _copies_of_all(kinds: Mapping[tuple[int, str], int], left: Mapping[tuple[int, str], float]) -> int:
-    """Return the unroll factor of a block: the number of copies that all its instructions have."""
-    times = min([kinds[kind] for kind in _counted(kinds)] or kinds.values())
-    return times if times > 1 and max(left[kind] for kind in kinds) >= times else 1
+def _copies_of_all(
+    kinds: Mapping[tuple[int, str], int],
+    left: Mapping[tuple[int, str], float],
+    blocks_of: Mapping[tuple[int, str], int],
+) -> int:
+    """Return the unroll factor of a block: the number of copies that all its instructions have.
+
+    With fewer executions than copies, the block does not run if another one has the rest of the unrolled loop; otherwise
+    ptxas has split the instructions, and the copies are their parts.
+    """
+    counted = _counted(kinds)
+    times = min([kinds[kind] for kind in counted] or kinds.values())
+    if (
+        times > 1
+        and max(left[kind] for kind in kinds) < times
+        and not all(blocks_of[kind] > 1 for kind in counted or kinds)
+    ):
+        return 1
+    return times
 
 
-def _copies(code: EntryCode, counts: np.ndarray, runs: Sequence[float], unrolled: Sequence[int]) -> list[float]:
+def _executed(code: EntryCode, runs: Sequence[float]) -> dict[tuple[int, str], float]:
+    """Return the executions of all machine instructions of each kind: PTX instruction and opcode."""
+    found: dict[tuple[int, str], float] = {}
+    for block, times in zip(code.blocks, runs, strict=True):
+        for kind, k in _kinds(code, block).items():
+            found[kind] = found.get(kind, 0.0) + k * times
+    return found
+
+
+def _copies(
+    code: EntryCode, counts: np.ndarray, unrolled: Sequence[int], executed: Mapping[tuple[int, str], float]
+) -> list[float]:
     """Return for each row the machine instructions of its kind that one execution of its PTX instruction became.
 
     The number is limited by the executions of all instructions of that kind per execution of the PTX instruction: a loop
     may be unrolled among instructions that occur once.
     """
     found = [1.0] * len(code.lines)
-    blocks = [_kinds(code, block) for block in code.blocks]
-    executed: dict[tuple[int, str], float] = {}
-    for kinds, times in zip(blocks, runs, strict=True):
-        for kind, k in kinds.items():
-            executed[kind] = executed.get(kind, 0.0) + k * times
-    for (first, end), kinds, times in zip(code.blocks, blocks, unrolled, strict=True):
+    for (first, end), times in zip(code.blocks, unrolled, strict=True):
+        kinds = _kinds(code, (first, end))
         for row in range(first, end):
             kind = code.owners[row], _word(code.lines[row])
             if kind in kinds:
                 found[row] = max(1.0, min(kinds[kind] / times, executed[kind] / max(1.0, counts[kind[0]])))
+    return found
+
+
+def _active_shares(
+    code: EntryCode, counts: np.ndarray, copies: Sequence[float], executed: Mapping[tuple[int, str], float]
+) -> list[float]:
+    """Return for each row the fraction of its executions with an active lane: below 1 for predicated memory accesses only."""
+    found = [1.0] * len(code.lines)
+    for row, line in enumerate(code.lines):
+        kind = code.owners[row], _word(line)
+        if line.predicate and kind in executed and opcode_group(kind[1]) in _ACCESSES:
+            found[row] = min(1.0, float(counts[kind[0]]) * copies[row] / max(1e-9, executed[kind]))
     return found

@@ -28,6 +28,9 @@ __all__ = ["Sample", "InstructionTotals", "sample_launch"]
 
 MAX_WHOLE_GRID = 1_000_000  # warp instructions up to which the whole grid is simulated: tens of milliseconds
 EXPENSIVE_BYTES = 1 << 24  # bytes copied by one cluster beyond which fewer positions are sampled
+SHARED_TURNS = (
+    0.5  # fraction of a cluster's atomic operations in blocks of its neighbor from which their blocks are the same
+)
 _NAMES = ("executed", "lanes", "global_requests", "global_sectors", "shared_conflicts", "tma_bytes", "tensor_flops")
 Position = tuple[int, ...]  # of a cluster in the grid: x, y, z
 
@@ -76,6 +79,11 @@ class Sample:
             beyond the minimum; rows of an array.
         wide_passes: of each instruction, the passes over shared memory of one access with 8 bytes for each lane, and with
             16; rows of an array.
+        masked_sectors: of each instruction, the sectors that one store does not write, of lines with a sector that it writes in
+            part.
+        atomic_turns: turns of L2 for the launch's atomic operations, by (block of 512 bytes of global memory, modulo 512 KiB;
+            kind): their sectors, and their lanes beyond the first that name the word that most of a sector's lanes name.
+        atomic_passes: of each instruction, the passes over shared memory of one atomic access, one for each lane of a bank.
         initially_free: instructions whose first wait for an mbarrier was for the phase before its first.
     """
 
@@ -96,6 +104,9 @@ class Sample:
     initially_free: frozenset[int]
     line_access: np.ndarray
     wide_passes: np.ndarray
+    masked_sectors: np.ndarray
+    atomic_turns: np.ndarray
+    atomic_passes: np.ndarray
 
     @cached_property
     def ctas(self) -> int:
@@ -186,6 +197,9 @@ def _whole(call: Call, observer: ClusterProfiler) -> Sample:
         seen.free,
         _line_access(seen),
         _wide_passes(seen),
+        seen.masked_sectors / _executed(seen),
+        seen.atomic_turns,
+        seen.atomic_passes / _executed(seen),
     )
 
 
@@ -308,7 +322,19 @@ class _Probe:
             seen.free,
             _line_access(seen),
             _wide_passes(seen),
+            seen.masked_sectors / _executed(seen),
+            self._atomic_turns(),
+            seen.atomic_passes / _executed(seen),
         )
+
+    def _atomic_turns(self) -> np.ndarray:
+        """Return `Sample.atomic_turns`: neighbors along an axis of the grid add to the same blocks, or each to its own."""
+        first, times = self.at((0, 0, 0)).atomic_turns, 1
+        for axis, count in enumerate(self.extent):
+            if count > 1 and first.any():
+                common = np.minimum(first, self.at(_on(axis, 1)).atomic_turns).sum()
+                times *= count if common > SHARED_TURNS * first.sum() else 1
+        return first * np.uint64(times)
 
     def _predicted(self, place: Position, axes: list[dict[int, float]]) -> np.ndarray:
         """Predict the counts of a cluster: those of the first one plus the change along each axis."""
@@ -385,6 +411,10 @@ def _line_access(observed: ClusterProfile) -> np.ndarray:
 
 def _wide_passes(observed: ClusterProfile) -> np.ndarray:
     """Return the passes of one access to shared memory with 8 bytes for each lane, and with 16, by instruction."""
+    return (observed.wide_passes / _executed(observed)[:, None]).T
+
+
+def _executed(observed: ClusterProfile) -> np.ndarray:
+    """Return the executions of each instruction with an active lane, 1 at least."""
     counters = observed.counters
-    executed = np.maximum(1, np.minimum(counters.issues, counters.lanes)).astype(np.float64)
-    return (observed.wide_passes / executed[:, None]).T
+    return np.maximum(1, np.minimum(counters.issues, counters.lanes)).astype(np.float64)

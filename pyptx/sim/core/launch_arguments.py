@@ -52,6 +52,11 @@ class ProfileArrays:
             the minimum, as for shared memory.
         wide_passes: by (instruction, width): passes over shared memory of its accesses if each lane accessed 8, or 16, bytes
             at its address.
+        masked_sectors: by instruction: sectors that its stores to global memory do not write, of lines of
+            128 bytes with a sector that they write in part.
+        atomic_turns: by (block of ATOMIC_BLOCK bytes of global memory, modulo ATOMIC_BLOCKS; kind): sectors of atomic
+            accesses, and lanes beyond the first that name the word that most of a sector's lanes name.
+        atomic_passes: by instruction: passes over the banks of shared memory of atomic accesses, one for each lane of a bank.
         read, written: by the `id` of a buffer, one bit for each byte touched, lowest first.
     """
 
@@ -62,6 +67,9 @@ class ProfileArrays:
     lines: np.ndarray
     bank_passes: np.ndarray
     wide_passes: np.ndarray
+    masked_sectors: np.ndarray
+    atomic_turns: np.ndarray
+    atomic_passes: np.ndarray
     read: dict[int, np.ndarray]
     written: dict[int, np.ndarray]
 
@@ -78,6 +86,9 @@ class ProfileArrays:
             np.zeros(count, np.uint64),
             np.zeros(count, np.uint64),
             np.zeros((count, 2), np.uint64),
+            np.zeros(count, np.uint64),
+            np.zeros((abi.Limit.ATOMIC_BLOCKS, 2), np.uint64),
+            np.zeros(count, np.uint64),
             {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
             {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
         )
@@ -95,6 +106,9 @@ class ProfileArrays:
             "lines": self.lines,
             "bank_passes": self.bank_passes,
             "wide_passes": self.wide_passes,
+            "masked_sectors": self.masked_sectors,
+            "atomic_turns": self.atomic_turns,
+            "atomic_passes": self.atomic_passes,
             "marks": table,
         }
 

@@ -59,10 +59,44 @@ static u64 apply(u64 old, u64 b, u64 c, u32 operation, u32 type, u32 packed, int
 // The same for copies that reduce (async_copies.c, tensor_copy_rows.c).
 u64 apply_atomic(u64 old, u64 b, u64 c, u32 operation, u32 type, int ftz) { return apply(old, b, c, operation, type, 0, ftz); }
 
+// Count the passes over the banks of shared memory when each lane takes one of its own, in a profiled run.
+static void observe_passes(Ctx *x, const Op *o, u32 m, const Access *t) {
+    u32 lanes[LANES] = {0}, most = 0;
+    for (u32 k = m; k; k &= k - 1) {
+        u32 own = ++lanes[t->addr[__builtin_ctz(k)] / 4 % LANES];
+        most = own > most ? own : most;
+    }
+    x->atomic_passes[o->instr] += most;
+}
+
+// Count the turns that an access takes in the L2 slices of its addresses, in a profiled run: its sectors, and the lanes of each
+// beyond the first that name the word that most of them name.
+static void observe_turns(Ctx *x, u32 m, const Access *t) {
+    if (t->space == SPACE_MIXED && t->addr[__builtin_ctz(m)] - x->shared_window < (u64)1 << 32) return;
+    for (u32 left = m; left;) {
+        u64 sector = t->addr[__builtin_ctz(left)] >> 5;
+        u32 own = 0, most = 0;
+        for (u32 k = left; k; k &= k - 1) own |= (t->addr[__builtin_ctz(k)] >> 5 == sector) << __builtin_ctz(k);
+        for (u32 k = own; k; k &= k - 1) {
+            u32 same = 0;
+            for (u32 j = k; j; j &= j - 1) same += t->addr[__builtin_ctz(j)] == t->addr[__builtin_ctz(k)];
+            most = same > most ? same : most;
+        }
+        u64 *slice = x->atomic_turns + 2 * ((sector << 5) / ATOMIC_BLOCK % ATOMIC_BLOCKS);
+        slice[0]++;
+        slice[1] += most - 1;
+        left &= ~own;
+    }
+}
+
 static void f_atom(Ctx *x, const Op *o, u32 m) {
     Access t;
     if (!m || !resolve(x, o, m, &t, 1)) return;
     account(x, o, m, &t);
+    if (UNLIKELY(x->atomic_turns != 0)) {
+        if (t.space == SPACE_SHARED) observe_passes(x, o, m, &t);
+        else if (t.space == SPACE_GLOBAL || (t.space == SPACE_MIXED && !t.remote)) observe_turns(x, m, &t);
+    }
     if (UNLIKELY(x->sanitizer != 0)) sanitizer_access(x, o, m, &t, SEEN_ATOMIC);
     u32 size = 1u << (o->mod & 15), count = o->mod >> 4 & 15, width = 1u << (o->mod >> 9 & 7);
     u32 operation = o->aux2 & 255, type = o->aux2 >> 8 & 255, packed = o->aux2 >> 16 & 1;

@@ -263,8 +263,30 @@ static u32 excess(u32 sectors, u32 m, u32 bytes) {
     return sectors > least ? sectors - least : 0;
 }
 
-// Count what a global access costs in L1, in a profiled run: its lines, and the passes over banks like those of shared memory.
+// Sectors that the lanes do not access, of the 128-byte lines of which they access a sector in part.
+static u32 masked_sectors(const u64 *addr, u32 m, u32 bytes) {
+    u32 found = 0;
+    if (bytes >= 32 || units(addr, m, 5) * 32 == (u32)__builtin_popcount(m) * bytes) return 0;
+    for (u32 left = m; left;) {
+        u64 line = addr[__builtin_ctz(left)] >> 7;
+        u32 own = 0, touched[4] = {0}, partial = 0, untouched = 0;
+        for (u32 k = left; k; k &= k - 1) {
+            u32 i = (u32)__builtin_ctz(k);
+            if (addr[i] >> 7 != line) continue;
+            own |= 1u << i;
+            touched[addr[i] >> 5 & 3] += bytes;
+        }
+        for (u32 k = 0; k < 4; k++) { untouched += !touched[k]; partial |= touched[k] && touched[k] < 32; }
+        if (partial) found += untouched;
+        left &= ~own;
+    }
+    return found;
+}
+
+// Count what a global access costs in L1 and L2, in a profiled run: its lines, the passes over banks like those of shared memory,
+// and for stores the further sectors of lines with a sector that is written in part.
 static void observe_lines(Ctx *x, const Op *o, u32 m, const Access *t) {
+    if (t->writes) x->masked_sectors[o->instr] += masked_sectors(t->addr, m, t->bytes);
     x->lines[o->instr] += units(t->addr, m, 7);
     x->bank_passes[o->instr] += wavefronts(t->addr, m, t->bytes);
 }
