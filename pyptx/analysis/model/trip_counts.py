@@ -317,6 +317,9 @@ def _copies_of_all(
     """
     counted = _counted(kinds)
     times = min([kinds[kind] for kind in counted] or kinds.values())
+    arithmetic = [k for kind, k in kinds.items() if kind[1] in _ONE_TO_ONE]
+    if times == 1 and arithmetic and all(k > 1 or kind[1] == "LDS" for kind, k in kinds.items() if kind in counted):
+        times = min(arithmetic)  # ptxas has merged loads of successive iterations
     if (
         times > 1
         and max(left[kind] for kind in kinds) < times
