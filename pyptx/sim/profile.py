@@ -40,6 +40,7 @@ class ClusterProfile:
         wide_passes: by (instruction, width), the passes that its accesses to shared memory would take with 8, and with 16,
             bytes for each lane. ptxas merges narrower accesses. A pass serves half, or a quarter, of the lanes, and twice as
             many where lanes n and n ^ 1, or n and n ^ 2, of the warp read the same address.
+        fresh_loads: loads from global memory of a sector that the warp has not read recently, by instruction.
         masked_sectors: sectors that stores to global memory do not write, of lines of 128 bytes with a sector that they write
             in part, by instruction.
         atomic_turns: by (block of 512 bytes of global memory, modulo 512 KiB; kind), the sectors of atomic accesses, and
@@ -58,6 +59,7 @@ class ClusterProfile:
     lines: np.ndarray
     bank_passes: np.ndarray
     wide_passes: np.ndarray
+    fresh_loads: np.ndarray
     masked_sectors: np.ndarray
     atomic_turns: np.ndarray
     atomic_passes: np.ndarray
@@ -134,6 +136,7 @@ class ClusterProfiler:
             profile.lines,
             profile.bank_passes,
             profile.wide_passes,
+            profile.fresh_loads,
             profile.masked_sectors,
             profile.atomic_turns,
             profile.atomic_passes,

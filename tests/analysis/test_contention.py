@@ -82,11 +82,33 @@ def test_lanes_that_name_one_word_of_shared_memory_wait_except_for_counts():
 
 def test_a_line_that_is_written_in_part_occupies_l2_like_a_whole_one():
     store = "st.global.u32 [%at], %r1;"
-    lanes = OWN, *(f"shl.b32 %r3, %r1, {bits};" for bits in (3, 4, 5))  # a lane in each sector of a line, in two, in one
+    lanes = (
+        OWN,
+        *(f"shl.b32 %r3, %r1, {bits};" for bits in (3, 4, 5)),
+    )  # a lane in each sector of a line, in two, in one
     assert [profiled(AT.format(lanes=each, access=store)).masked_sectors.sum() for each in lanes] == [0, 0, 32, 96]
     apart = "shl.b32 %r3, %r1, 5; mad.lo.u32 %r3, %r2, 8192, %r3; and.b32 %r3, %r3, 0xfffff;"
     part, whole = (modeled(AT.format(lanes=lanes, access=store)) for lanes in (apart, SPREAD))
     assert part.terms["l2"] == pytest.approx(32 * whole.terms["l2"])
+
+
+def test_loads_of_sectors_that_the_warp_has_read_do_not_wait():
+    """Words of a sector are read in eight iterations, or in one."""
+    body = """
+    mov.u32 %r3, 0;
+    mov.u32 %r5, 0;
+LOOP:
+    mad.wide.u32 %at, %r3, {stride}, %to;
+    ld.global.u32 %r4, [%at];
+    add.u32 %r5, %r5, %r4;
+    add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p1, %r3, 256;
+    @%p1 bra LOOP;
+    st.global.u32 [%to], %r5;
+"""
+    assert [profiled(body.format(stride=stride)).fresh_loads.sum() for stride in (4, 32)] == [32, 256]
+    near, far = (modeled(body.format(stride=stride), ctas=108).terms["pipeline"] for stride in (4, 32))
+    assert far > 1.5 * near
 
 
 def test_a_predicated_access_occupies_shared_memory_when_a_lane_is_active():

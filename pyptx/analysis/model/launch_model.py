@@ -105,6 +105,7 @@ class LaunchModel:
             self.cluster,
             sample.line_access,
             sample.wide_passes,
+            sample.fresh_loads,
             sample.masked_sectors,
             sample.atomic_passes,
         )

@@ -72,7 +72,7 @@ class Operation(NamedTuple):
         bytes: bytes of global memory.
         shared: additional cycles of shared memory.
         repeated: cycles of `unit` that bank conflicts take: no data move in them.
-        detail: ring, barrier, loop, group count or, of a load, the fraction that misses L1, by kind.
+        detail: ring, barrier, loop, group count or, of a load, the fraction that waits for L2 or DRAM, by kind.
         width: warps that execute it, 0..4.
         sms: SMs of the cluster whose shared memory it writes or whose tensor cores it uses.
         everywhere: it arrives at the mbarriers of all CTAs of the cluster.
@@ -108,7 +108,7 @@ class OperationBuilder:
         rings: PTX instruction -> warps of a slice -> its mbarrier ring.
         l1_miss_rate: fraction of global reads that miss L1.
         cluster: CTAs of a cluster.
-        line_access, wide_passes, masked_sectors, atomic_passes: as in `Sample`.
+        line_access, wide_passes, fresh_loads, masked_sectors, atomic_passes: as in `Sample`.
     """
 
     gpu: Gpu
@@ -122,6 +122,7 @@ class OperationBuilder:
     cluster: int
     line_access: np.ndarray
     wide_passes: np.ndarray
+    fresh_loads: np.ndarray
     masked_sectors: np.ndarray
     atomic_passes: np.ndarray
     _known: dict[tuple[InstructionStep, tuple[int, ...], int], Operation] = field(default_factory=dict)
@@ -241,10 +242,17 @@ class OperationBuilder:
                 "unit": "shared",
                 "cycles": lines,
                 "bytes": moved * (self.l1_miss_rate if reads else 1.0),
-                "detail": self.l1_miss_rate if kind == OpKind.LOAD and reads else None,
+                "detail": self._waits(owner) if kind == OpKind.LOAD and reads and owner >= 0 else None,
                 "shared": self._passes(owner, copies) * width if word == "LDGSTS" else 0.0,
             }
         return None
+
+    def _waits(self, owner: int) -> float:
+        """Return the fraction of loads that wait for L2 or DRAM: those of sectors that are new to the warp.
+
+        Other warps that read the same sectors at that time wait with it.
+        """
+        return max(self.l1_miss_rate, min(1.0, float(self.fresh_loads[owner])))
 
     def _masked(self, owner: int, copies: float) -> float:
         """Return the sectors that one store occupies L2 with and does not write.

@@ -237,14 +237,14 @@ class _Replay:
             scoreboards[op.write] = start + op.latency, "the test of an mbarrier", op.row
 
     def _load(self, state: SliceState, op: Operation, start: float) -> float:
-        """Return the time at which a load completes: of loads that hit L1 in part, as many as miss wait for L2 and DRAM."""
-        misses = 1.0 if op.detail is None else op.detail
-        if misses < 1.0:
-            state.misses += misses
+        """Return the time at which a load completes: those that do not wait for L2 or DRAM hit L1."""
+        waits: float = 1.0 if op.detail is None else op.detail
+        if waits < 1.0:
+            state.misses += waits
             if state.misses < 1.0:
                 return start + self.resources.shared_cycles
             state.misses %= 1.0
-        return self.resources.read(state.rank, op.bytes / max(misses, 1e-6), start, self.memory.load_cycles)
+        return self.resources.read(state.rank, op.bytes / max(waits, 1e-6), start, self.memory.load_cycles)
 
     def _wait(self, state: SliceState, op: Operation, start: float) -> float | None:
         """Return the time at which a waiting slice resumes; None: unknown, the slice sleeps."""

@@ -125,9 +125,7 @@ class SliceState:
         self.attributed = 0.0  # time up to which cycles are attributed to instructions
         self.executions: dict[int, float] = defaultdict(float)
         self.stalls: dict[Stall, float] = defaultdict(float)
-        self.misses = (
-            1.0  # loads that have missed L1 according to their miss rates and have not waited yet; the first one does
-        )
+        self.misses = 1.0  # loads that were to wait for L2 or DRAM, and have not; the first one does
         self.pending = 0.0  # completion of copies and stores not yet in a group
         self.stored = 0.0  # arrival of the last store in L2
         self.groups: list[float] = []  # completion of each such group

@@ -52,6 +52,8 @@ class ProfileArrays:
             the minimum, as for shared memory.
         wide_passes: by (instruction, width): passes over shared memory of its accesses if each lane accessed 8, or 16, bytes
             at its address.
+        fresh_loads: by instruction: its loads from global memory of a sector that the warp has not read recently.
+        recent: by warp of the cluster: numbers of the sectors that it has read recently.
         masked_sectors: by instruction: sectors that its stores to global memory do not write, of lines of
             128 bytes with a sector that they write in part.
         atomic_turns: by (block of ATOMIC_BLOCK bytes of global memory, modulo ATOMIC_BLOCKS; kind): sectors of atomic
@@ -67,6 +69,8 @@ class ProfileArrays:
     lines: np.ndarray
     bank_passes: np.ndarray
     wide_passes: np.ndarray
+    fresh_loads: np.ndarray
+    recent: np.ndarray
     masked_sectors: np.ndarray
     atomic_turns: np.ndarray
     atomic_passes: np.ndarray
@@ -87,6 +91,8 @@ class ProfileArrays:
             np.zeros(count, np.uint64),
             np.zeros((count, 2), np.uint64),
             np.zeros(count, np.uint64),
+            np.zeros((plan.cluster_size * plan.warps, abi.Limit.RECENT_SECTORS), np.uint64),
+            np.zeros(count, np.uint64),
             np.zeros((abi.Limit.ATOMIC_BLOCKS, 2), np.uint64),
             np.zeros(count, np.uint64),
             {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
@@ -106,6 +112,8 @@ class ProfileArrays:
             "lines": self.lines,
             "bank_passes": self.bank_passes,
             "wide_passes": self.wide_passes,
+            "fresh_loads": self.fresh_loads,
+            "recent": self.recent,
             "masked_sectors": self.masked_sectors,
             "atomic_turns": self.atomic_turns,
             "atomic_passes": self.atomic_passes,

@@ -178,6 +178,7 @@ struct Ctx {
     u8 **marks;                 // of each segment: bits of bytes read, of bytes written; or NULL
     u32 *links;                 // of each instruction: mbarriers it used; or NULL
     u64 *lines, *bank_passes;   // of each instruction: 128-byte lines of global accesses, and passes beyond the first; or NULL
+    u64 *fresh_loads, *recent;  // of each instruction: see observe_reuse in memory.c; sectors that each warp of a cluster has read; or NULL
     u64 *masked_sectors;        // of each instruction: see masked_sectors in memory.c, for stores to global memory; or NULL
     u64 *atomic_turns;          // of each block of global memory, modulo ATOMIC_BLOCKS: see observe_turns in atomics.c; or NULL
     u64 *atomic_passes;         // of each instruction: passes over shared memory with one for each lane of a bank; or NULL

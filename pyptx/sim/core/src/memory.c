@@ -283,10 +283,24 @@ static u32 masked_sectors(const u64 *addr, u32 m, u32 bytes) {
     return found;
 }
 
+// Count a load, in a profiled run, if it reads a sector that the warp has not read before, as far as a table of its last sectors
+// knows.
+static void observe_reuse(Ctx *x, const Op *o, u32 m, const Access *t) {
+    u64 *recent = x->recent + (u64)RECENT_SECTORS * (x->cta->rank * x->nwarps + x->warp->index);
+    u32 fresh = 0;
+    for (u32 k = m; k; k &= k - 1) {
+        u64 sector = t->addr[__builtin_ctz(k)] >> 5, *at = recent + (sector ^ sector >> 8) % RECENT_SECTORS;
+        fresh |= *at != sector;
+        *at = sector;
+    }
+    x->fresh_loads[o->instr] += fresh;
+}
+
 // Count what a global access costs in L1 and L2, in a profiled run: its lines, the passes over banks like those of shared memory,
 // and for stores the further sectors of lines with a sector that is written in part.
 static void observe_lines(Ctx *x, const Op *o, u32 m, const Access *t) {
-    if (t->writes) x->masked_sectors[o->instr] += masked_sectors(t->addr, m, t->bytes);
+    if (!t->writes) observe_reuse(x, o, m, t);
+    else x->masked_sectors[o->instr] += masked_sectors(t->addr, m, t->bytes);
     x->lines[o->instr] += units(t->addr, m, 7);
     x->bank_passes[o->instr] += wavefronts(t->addr, m, t->bytes);
 }
