@@ -133,6 +133,15 @@ NEXT:
     assert not [note for note in found.notes if note.startswith("LDS")]
 
 
+def test_repeated_launches_find_their_data_in_l2_as_far_as_it_fits():
+    """An RMS norm of 67 MB on RTX 5090 is published at 1,434 GB/s after L2 was overwritten, and at 5,019 repeated."""
+    body = "mov.u32 %r4, %ntid.x; mad.lo.u32 %r3, %r2, %r4, %r1; {copies} st.global.u32 [%at], %r4;"
+    load = "mul.wide.u32 %at, %r3, 4; add.s64 %at, %to, %at; ld.global.u32 %r4, [%at];"
+    small, large = (modeled(body.format(copies=load), "H200", ctas) for ctas in (1 << 14, 1 << 18))
+    assert small.repeated_seconds is not None and small.repeated_seconds < 0.8 * small.seconds
+    assert large.repeated_seconds == large.seconds
+
+
 def test_conversions_of_f64_have_its_rate_where_that_is_low():
     for name, cycles in (("T4", 16), ("RTX 3090", 16), ("A100", 2), ("H200", 2)):
         on = gpu(name)

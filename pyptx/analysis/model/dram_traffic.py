@@ -22,7 +22,7 @@ from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.work.count import Work
 from pyptx.analysis.work.footprint import SECTOR, Footprint
 
-__all__ = ["Traffic", "estimate_traffic", "lost_part", "reread_bytes", "reuse_distance"]
+__all__ = ["Traffic", "estimate_traffic", "kept_traffic", "lost_part", "reread_bytes", "reuse_distance"]
 
 PASSES = 4  # maximum number of passes of a cluster over its own data; further reads are of shared data
 KEPT = 0.85  # reuse distance over the size of L2 at which half is lost: between A100 (0.82), H100 (0.76 to 0.94), L40 (1.06)
@@ -83,6 +83,22 @@ def estimate_traffic(
     evicted = lost_part(per_wave + stores / 2, holds)
     again += sample.clusters * reread_bytes(reads, extent, requested / sample.clusters, sample.read) * evicted
     return Traffic(once + again + filled, written, again)
+
+
+def kept_traffic(traffic: Traffic, work: Work, gpu: Gpu, unit: int = SECTOR) -> Traffic:
+    """Return the traffic of a launch that follows one on the same data, of which L2 has kept a part.
+
+    Between the uses of a byte by two launches, all bytes of a launch pass through L2. Data that is written and not lost is
+    overwritten in L2.
+
+    Args:
+        traffic, work, gpu, unit: of the launch, as of `estimate_traffic`.
+    """
+    sample = work.sample
+    extent = tuple(g // c for g, c in zip(sample.plan.grid, sample.plan.cluster, strict=True))
+    touched = _Touched(sample.footprints, sample.read, sample.written, extent, unit)
+    lost = lost_part(touched.by(sample.clusters), gpu.l2_fast_bytes or KEPT * gpu.l2_bytes)
+    return Traffic(traffic.again + (traffic.read - traffic.again) * lost, traffic.written * lost, traffic.again)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from math import ceil, inf, prod
@@ -27,9 +28,9 @@ from pyptx.analysis.model.attribution import Attribution, attribute
 from pyptx.analysis.model.confidence import UNIT_NAMES, busy_notes, sample_notes, scatter_notes, unfamiliar_notes
 from pyptx.analysis.model.constants import Constants, find_constants
 from pyptx.analysis.model.demand import conservation_notes, demand_of
-from pyptx.analysis.model.dram_traffic import estimate_traffic
+from pyptx.analysis.model.dram_traffic import estimate_traffic, kept_traffic
 from pyptx.analysis.model.mbarrier_rings import find_rings
-from pyptx.analysis.model.memory_system import L1_BYTES, MemorySystem, atomic_cycles, l1_miss_rate
+from pyptx.analysis.model.memory_system import L1_BYTES, MemorySystem, atomic_cycles, l1_reads
 from pyptx.analysis.model.operations import OperationBuilder
 from pyptx.analysis.model.power import Activity, board_watts, boost_clock, sustained_clock
 from pyptx.analysis.model.prediction import Prediction
@@ -59,6 +60,7 @@ WARP_CYCLES = 12  # from the start of one warp of a CTA to that of the next: cop
 WAIT_STEP = 30  # cycles by which the wait of reads for writes may differ from the one that its time leads to
 REPLAYS = 16  # at most; the clock and the wait of reads settle in one to three
 CLOCK_STEPS = 30  # the activity of a launch that DRAM limits depends on the clock; each step halves the distance
+KEPT_SHARE = 0.95  # of the DRAM traffic from which on repeated launches take as long as others
 _WORK = tuple(unit for unit in UNITS if unit not in ("l2", "dram"))
 BUSY = 0.5  # utilization below which a resource is not the bottleneck
 
@@ -92,7 +94,7 @@ class LaunchModel:
         self.paths = [paths[warp_slice.counts.tobytes()] for warp_slice in self.slices]
         room = on.limits.smem_per_sm + L1_BYTES - fits.shared_bytes_per_block * self.resident
         room_of_cluster = room * self.cluster / self.resident
-        misses = l1_miss_rate(sample, instruction_work, self.code, self.paths, room_of_cluster)
+        l1 = l1_reads(sample, instruction_work, self.code, self.paths, room_of_cluster)
         self.builder = OperationBuilder(
             on,
             self.constants,
@@ -101,11 +103,11 @@ class LaunchModel:
             instruction_work,
             self.sampled,
             rings,
-            misses,
+            l1.misses,
+            l1.waits,
             self.cluster,
             sample.line_access,
             sample.wide_passes,
-            sample.fresh_loads,
             sample.masked_sectors,
             sample.atomic_passes,
         )
@@ -138,26 +140,8 @@ class LaunchModel:
 
     def prediction(self, attribute_lines: bool = False) -> Prediction:
         """Replay the launch and return its prediction."""
-        start = self.constants.start_cycles
         busy = {unit: self.per_sm / self.cluster * self.demand.cycles.get(unit, 0.0) for unit in UNITS}
-        clock, _ = self._settled_clock(busy, max(1.0, *busy.values()), self.gpu.clock_hz)
-        low, high = 0.0, inf
-        wait = self.memory.read_wait(max(self._terms(busy, clock).values()))
-        for _ in range(REPLAYS):  # a lower clock under load makes DRAM faster in cycles, and reads wait for writes
-            run = self._run(self.resident, self.memory.seen_by_sm(clock, wait), self.per_sm)
-            total = max(run.cycles, run.drained - start) + start  # the last writes leave after the last instruction
-            before, (clock, activity) = clock, self._settled_clock(busy, total, clock)
-            dram = min(1.0, self.memory.dram_seconds * before / total)
-            waited, wait = wait, self.memory.read_wait(total / before)
-            if dram * abs(clock - before) <= 0.02 * clock:
-                if abs(wait - waited) <= WAIT_STEP:
-                    break
-                continue
-            low, high = (before, high) if clock > before else (low, before)
-            if not low < clock < high:  # the clocks alternate
-                clock = (low + high) / 2
-            if high - low <= 0.02 * clock:
-                break
+        run, total, clock, activity = self._settle(busy)
         terms = self._terms(busy, clock)
         seconds = max(total / clock, *terms.values()) + self.gpu.launch_seconds
         resources = dict(terms)
@@ -196,7 +180,41 @@ class LaunchModel:
             - self.gpu.launch_seconds
             - total / clock,
         }
-        return replace(found, attribution=self._attribution(run, clock, overhead))
+        repeated = float(self._repeated_seconds(busy, seconds))
+        return replace(found, attribution=self._attribution(run, clock, overhead), repeated_seconds=repeated)
+
+    def _repeated_seconds(self, busy: dict[str, float], seconds: float) -> float:
+        """Return the duration when L2 has kept from the launch before, of the same data, what fits."""
+        again = copy(self)
+        kept = kept_traffic(self.memory.traffic, self.work, self.gpu, self.constants.dram_unit_bytes)
+        again.memory = replace(self.memory, traffic=kept)
+        if again.memory.dram_seconds > KEPT_SHARE * self.memory.dram_seconds:
+            return seconds
+        _, total, clock, _ = again._settle(busy)
+        return min(seconds, max(total / clock, *again._terms(busy, clock).values()) + self.gpu.launch_seconds)
+
+    def _settle(self, busy: dict[str, float]) -> tuple[ReplayResult, float, float, Activity]:
+        """Return a replay at the clock of its power, the cycles of the launch, that clock in Hz, and the activity."""
+        start = self.constants.start_cycles
+        clock, _ = self._settled_clock(busy, max(1.0, *busy.values()), self.gpu.clock_hz)
+        low, high = 0.0, inf
+        wait = self.memory.read_wait(max(self._terms(busy, clock).values()))
+        for _ in range(REPLAYS):  # a lower clock under load makes DRAM faster in cycles, and reads wait for writes
+            run = self._run(self.resident, self.memory.seen_by_sm(clock, wait), self.per_sm)
+            total = max(run.cycles, run.drained - start) + start  # the last writes leave after the last instruction
+            before, (clock, activity) = clock, self._settled_clock(busy, total, clock)
+            dram = min(1.0, self.memory.dram_seconds * before / total)
+            waited, wait = wait, self.memory.read_wait(total / before)
+            if dram * abs(clock - before) <= 0.02 * clock:
+                if abs(wait - waited) <= WAIT_STEP:
+                    break
+                continue
+            low, high = (before, high) if clock > before else (low, before)
+            if not low < clock < high:  # the clocks alternate
+                clock = (low + high) / 2
+            if high - low <= 0.02 * clock:
+                break
+        return run, total, clock, activity
 
     def _attribution(self, run: ReplayResult, clock: float, overhead: dict[str, float]) -> Attribution:
         """Attribute the cycles of a replay to the lines of the code."""

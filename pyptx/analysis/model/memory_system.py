@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
+import numpy as np
+
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.dram_traffic import Traffic
@@ -14,7 +16,7 @@ from pyptx.analysis.work.instruction_work import InstructionWork
 from pyptx.analysis.work.sampling import Sample
 from pyptx.sim.actions import Atomic
 
-__all__ = ["L1_BYTES", "MemorySystem", "atomic_cycles", "l1_miss_rate"]
+__all__ = ["L1_BYTES", "L1Reads", "MemorySystem", "atomic_cycles", "l1_reads"]
 
 DRIFT = 8  # iterations of a loop by which the warps of a CTA are apart
 REMOTE = 0.7  # latency between SMs relative to L2: 180 of 261 cycles on H800 (Luo et al. 2024)
@@ -119,14 +121,28 @@ def atomic_cycles(sample: Sample, code: EntryCode) -> float:
     return float((ATOMIC_SECTOR_CYCLES * sectors + lanes * ATOMIC_LANE_CYCLES * further).max())
 
 
-def l1_miss_rate(
+@dataclass(frozen=True, slots=True)
+class L1Reads:
+    """Reads of global memory in L1, by PTX instruction.
+
+    Attributes:
+        misses: fraction of the bytes that come from L2.
+        waits: fraction of the loads that wait for L2 or DRAM: those of sectors that are new to the warp, and of those that L1 has
+            lost. Other warps that read the same sectors at that time wait with it.
+    """
+
+    misses: np.ndarray
+    waits: np.ndarray
+
+
+def l1_reads(
     sample: Sample,
     work: Sequence[InstructionWork],
     code: EntryCode,
     paths: Sequence[WarpPath],
     room: float,
-) -> float:
-    """Return the fraction of global reads that miss L1: rereads by a cluster hit as far as L1 holds the data.
+) -> L1Reads:
+    """Return the reads that miss L1: rereads by a cluster hit as far as L1 holds the data.
 
     A single loop that reads everything moves over its data: its warps reread what they read a few iterations ago,
     and L1 needs to hold only that part.
@@ -137,15 +153,20 @@ def l1_miss_rate(
         code, paths: the machine code, and the paths of the slices.
         room: bytes of L1 for a cluster.
     """
-    reads = {k for k, item in enumerate(work) if item.space in ("global", "generic") and not item.writes}
-    requested = sum(32 * sample.cluster.global_sectors[k] for k in reads)
+    reads = [k for k, item in enumerate(work) if item.space in ("global", "generic") and not item.writes]
+    sectors, all_miss = sample.cluster.global_sectors, np.ones(len(work))
+    requested = 32 * float(sectors[reads].sum())
     unique = sum(footprint.own.sectors for footprint in sample.footprints if not footprint.writes)
     copied = sum(sample.cluster.tma_bytes[k] for k, item in enumerate(work) if not item.writes)
     if not requested or copied:
-        return 1.0
-    recent = unique * min(1.0, DRIFT / _turns_of_reads(sample, code, paths, reads, 0.95 * requested))
+        return L1Reads(all_miss, all_miss)
+    recent = unique * min(1.0, DRIFT / _turns_of_reads(sample, code, paths, set(reads), 0.95 * requested))
     held = min(1.0, room / max(1, recent))
-    return min(1.0, max(unique / requested, 1 - held * (1 - unique / requested)))
+    rate = min(1.0, max(unique / requested, 1 - held * (1 - unique / requested)))
+    fresh = np.where(sample.line_access[0] > 0, np.minimum(1.0, sample.fresh_loads), 1.0)
+    waits = 1 - held * (1 - fresh)
+    waiting = 32 * float((sectors * waits)[reads].sum())
+    return L1Reads(np.minimum(1.0, waits * rate * requested / max(1.0, waiting)), waits)
 
 
 def _turns_of_reads(sample: Sample, code: EntryCode, paths: Sequence[WarpPath], reads: Set[int], most: float) -> float:

@@ -106,9 +106,10 @@ class OperationBuilder:
     Attributes:
         work: counts of a cluster by PTX instruction, for bytes and bank conflicts.
         rings: PTX instruction -> warps of a slice -> its mbarrier ring.
-        l1_miss_rate: fraction of global reads that miss L1.
+        l1_misses, l1_waits: of each PTX instruction, the fraction of the bytes it reads from global memory that miss L1, and of
+            its loads that wait for L2 or DRAM.
         cluster: CTAs of a cluster.
-        line_access, wide_passes, fresh_loads, masked_sectors, atomic_passes: as in `Sample`.
+        line_access, wide_passes, masked_sectors, atomic_passes: as in `Sample`.
     """
 
     gpu: Gpu
@@ -118,11 +119,11 @@ class OperationBuilder:
     instruction_work: Sequence[InstructionWork]
     work: InstructionTotals
     rings: Mapping[int, Mapping[tuple[int, ...], Ring]]
-    l1_miss_rate: float
+    l1_misses: np.ndarray
+    l1_waits: np.ndarray
     cluster: int
     line_access: np.ndarray
     wide_passes: np.ndarray
-    fresh_loads: np.ndarray
     masked_sectors: np.ndarray
     atomic_passes: np.ndarray
     _known: dict[tuple[InstructionStep, tuple[int, ...], int], Operation] = field(default_factory=dict)
@@ -241,18 +242,11 @@ class OperationBuilder:
                 "kind": kind,
                 "unit": "shared",
                 "cycles": lines,
-                "bytes": moved * (self.l1_miss_rate if reads else 1.0),
-                "detail": self._waits(owner) if kind == OpKind.LOAD and reads and owner >= 0 else None,
+                "bytes": moved * (float(self.l1_misses[owner]) if reads and owner >= 0 else 1.0),
+                "detail": float(self.l1_waits[owner]) if kind == OpKind.LOAD and reads and owner >= 0 else None,
                 "shared": self._passes(owner, copies) * width if word == "LDGSTS" else 0.0,
             }
         return None
-
-    def _waits(self, owner: int) -> float:
-        """Return the fraction of loads that wait for L2 or DRAM: those of sectors that are new to the warp.
-
-        Other warps that read the same sectors at that time wait with it.
-        """
-        return max(self.l1_miss_rate, min(1.0, float(self.fresh_loads[owner])))
 
     def _masked(self, owner: int, copies: float) -> float:
         """Return the sectors that one store occupies L2 with and does not write.

@@ -37,6 +37,8 @@ class Prediction:
         burst_seconds: duration at the boost clock: of a few launches, before power limits the clock.
         isolated_seconds: duration of a single launch between two events, as `do_bench` and nvbench measure it after they
             have overwritten L2: `seconds` and the latency of a launch that follows other work.
+        repeated_seconds: duration in a series of launches on the same data, of which L2 keeps what fits: as benchmarks that repeat
+            a launch measure it. `seconds` is that of a launch whose data is not in L2. None where `attribution` is.
         extrapolated: fraction of the cycles that stand for skipped iterations of loops and for skipped CTAs, 0..1.
         attribution: the time by machine instruction, PTX line and Python line; None from `predict` without
             `attribute_lines`, and when the launch cannot run.
@@ -58,6 +60,7 @@ class Prediction:
     watts: float = 0.0
     burst_seconds: float = 0.0
     isolated_seconds: float = 0.0
+    repeated_seconds: float | None = None
     extrapolated: float = 0.0
     attribution: Attribution | None = field(default=None, repr=False, compare=False)
     kind: str = field(default="modeled", init=False)
@@ -109,6 +112,7 @@ class Prediction:
             "watts": self.watts,
             "burst_seconds": self.burst_seconds,
             "isolated_seconds": self.isolated_seconds,
+            "repeated_seconds": self.repeated_seconds,
             "extrapolated": self.extrapolated,
             "occupancy": {
                 "blocks": self.occupancy.blocks,
