@@ -140,6 +140,7 @@ def test_repeated_launches_find_their_data_in_l2_as_far_as_it_fits():
     small, large = (modeled(body.format(copies=load), "H200", ctas) for ctas in (1 << 14, 1 << 18))
     assert small.repeated_seconds is not None and small.repeated_seconds < 0.8 * small.seconds
     assert large.repeated_seconds == large.seconds
+    assert "repeated on data in L2" in str(small) and "repeated" not in str(large)
 
 
 def test_conversions_of_f64_have_its_rate_where_that_is_low():

@@ -12,7 +12,7 @@ from pyptx.analysis.occupancy import Occupancy
 
 __all__ = ["Prediction"]
 
-BURST = 0.97  # relative duration at the boost clock below which the text mentions it
+BURST = 0.97  # relative duration at the boost clock, or of repeated launches, below which the text mentions it
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,9 @@ class Prediction:
         low, high = map(_time, self.interval)
         throttled = self.burst_seconds and self.burst_seconds < BURST * self.seconds
         burst = f"; {_time(self.burst_seconds)} before power limits the clock" if throttled else ""
-        return f"{_time(self.seconds)} modeled on {self.gpu} ({low} to {high}{burst}): {self.summary}{confidence}"
+        kept = self.repeated_seconds and self.repeated_seconds < BURST * self.seconds
+        repeated = f"; {_time(self.repeated_seconds or 0)} repeated on data in L2" if kept else ""
+        return f"{_time(self.seconds)} modeled on {self.gpu} ({low} to {high}{burst}{repeated}): {self.summary}{confidence}"
 
 
 def _time(seconds: float) -> str:
