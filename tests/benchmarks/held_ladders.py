@@ -103,7 +103,8 @@ def attentions() -> Iterator[Ladder]:
 
     rungs = []
     for step, (kept, rate) in rates.items():
-        seconds, grid = 4 * heads * queries * keys * width / (rate * 1e12), (heads * queries // 64,)
+        seconds = 4 * heads * queries * keys * width / (rate * 1e12)
+        grid = (heads * queries // (128 if step == 1 else 64),)
         entry, smem = f"attend_{step}", kept * width * 2
         rungs.append(Rung(entry, "RTX 5090, 400 W", seconds, "attention_bf16.ptx", entry, grid, (128,), args, smem))
     yield Ladder("attention in steps, RTX 5090", ATTENTION, tuple(rungs), held=True)

@@ -46,14 +46,14 @@ class Demand:
 
     Attributes:
         cycles: cycles by unit.
-        repeated: those of shared memory that bank conflicts take.
+        idle: those that take no energy, by unit.
         read, written: bytes.
         executions: (group of opcodes, PTX instruction) -> executions on the paths.
         unfamiliar: opcode without a known cost -> issue slot cycles.
     """
 
     cycles: dict[str, float] = field(default_factory=dict)
-    repeated: float = 0.0
+    idle: dict[str, float] = field(default_factory=dict)
     read: float = 0.0
     written: float = 0.0
     executions: dict[tuple[str, int], float] = field(default_factory=dict)
@@ -63,7 +63,8 @@ class Demand:
         """Add the demand of another slice."""
         for unit, value in other.cycles.items():
             self.cycles[unit] = self.cycles.get(unit, 0.0) + value
-        self.repeated += other.repeated
+        for unit, value in other.idle.items():
+            self.idle[unit] = self.idle.get(unit, 0.0) + value
         self.read, self.written = self.read + other.read, self.written + other.written
         for name, value in other.executions.items():
             self.executions[name] = self.executions.get(name, 0.0) + value
@@ -108,7 +109,8 @@ def _walk(builder: OperationBuilder, path: WarpPath, warp_slice: WarpSlice, time
         if op.unit:
             everywhere = op.sms if op.unit == "tensor" else 1
             cycles[op.unit] = cycles.get(op.unit, 0.0) + runs * op.cycles * everywhere
-        found.repeated += runs * op.repeated
+        if op.idle:
+            found.idle[op.unit] = found.idle.get(op.unit, 0.0) + runs * op.idle
         if op.shared:
             cycles["shared"] = cycles.get("shared", 0.0) + runs * op.shared * op.sms
         if op.bytes and op.kind in _STORES:

@@ -268,9 +268,9 @@ class LaunchModel:
         moved = self.memory.traffic.read + self.memory.traffic.written
         seconds = max(cycles / clock, *self._terms(busy, clock).values())
         cycles = seconds * clock
-        moving = busy | {"shared": busy["shared"] - self.per_sm / self.cluster * self.demand.repeated}
+        idle = {unit: self.per_sm / self.cluster * value for unit, value in self.demand.idle.items()}
         return Activity(
-            {unit: min(1.0, self.average * value / cycles) for unit, value in moving.items()},
+            {unit: min(1.0, self.average * (value - idle.get(unit, 0.0)) / cycles) for unit, value in busy.items()},
             (self.memory.read + self.memory.written) / cycles,
             moved / seconds,
             self.memory.active,

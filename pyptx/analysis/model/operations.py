@@ -71,7 +71,8 @@ class Operation(NamedTuple):
         latency: cycles until the result.
         bytes: bytes of global memory.
         shared: additional cycles of shared memory.
-        repeated: cycles of `unit` that bank conflicts take: no data move in them.
+        idle: cycles of `unit` that take no energy: bank conflicts, in which no data move, and pauses of tensor cores that a
+            product limits to half of their rate.
         detail: ring, barrier, loop, group count or, of a load, the fraction that waits for L2 or DRAM, by kind.
         width: warps that execute it, 0..4.
         sms: SMs of the cluster whose shared memory it writes or whose tensor cores it uses.
@@ -91,7 +92,7 @@ class Operation(NamedTuple):
     latency: float = 0.0
     bytes: float = 0.0
     shared: float = 0.0
-    repeated: float = 0.0
+    idle: float = 0.0
     detail: Any = None
     width: float = 4.0
     sms: int = 1
@@ -149,12 +150,16 @@ class OperationBuilder:
             "width": width,
             "row": step.row,
         }
+        if line.predicate == "!PT":  # never executed: padding of ptxas, such as LDS RZ before barriers
+            return Operation(OpKind.PLAIN, **common)
         special = self._memory(word, line.opcode, owner, step.copies, width)
         if special is None:
             special = self._asynchronous(word, line.opcode, line.operands, owner, step.copies, width, warp_slice)
         if special is None:
             use = pipe_use(line.opcode, self.gpu, self.constants)
-            special = {"kind": OpKind.PLAIN, "unit": use.unit, "cycles": use.cycles * width, "latency": use.latency}
+            cycles = use.cycles * width
+            special = {"kind": OpKind.PLAIN, "unit": use.unit, "cycles": cycles, "latency": use.latency}
+            special["idle"] = cycles * use.idle
         return Operation(**common, **special)
 
     def _each(self, column: str, owner: int, copies: float) -> float:
@@ -196,7 +201,7 @@ class OperationBuilder:
                 "kind": OpKind.PLAIN,
                 "unit": "shared",
                 "cycles": cycles,
-                "repeated": max(0.0, cycles - moved),
+                "idle": max(0.0, cycles - moved),
                 "latency": constants.shared_cycles,
             }
         if word in ("LDTM", "STTM"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.constants import Constants
@@ -17,6 +18,10 @@ __all__ = ["PipeUse", "access_lanes", "has_known_cost", "matrix_product", "pipe_
 # Load/store units of an SM by compute capability times ten: architecture whitepapers of TU102, GA102 and AD102; others
 # have a unit for each lane of a warp. tests/benchmarks/foreign.py: matrix products on RTX A6000 that are limited by them.
 _ACCESS_LANES = {75: 16, 86: 16, 87: 16, 89: 16}
+
+# Operations of s8 per operation of a type where tensor cores have their full rate. GeForce halves products that are summed in
+# f32 (NVIDIA, Ada and Blackwell whitepapers: RTX 4090 330 TFLOP/s of f16 with sums of f16, 165 with sums of f32).
+_PER_S8 = {"f16": 2, "tf32": 4, "f8": 1}
 
 _FMA = frozenset("FFMA FADD FMUL FFMA32I FADD32I FMUL32I FSWZADD".split())
 _PAIRS = frozenset("FFMA2 FADD2 FMUL2".split())
@@ -41,11 +46,13 @@ class PipeUse:
         unit: "fma", "alu", "mufu", "fp64", "shared", "tensor" or "".
         cycles: cycles of the SM's unit; one cycle on each of the 4 sub-cores counts as 1 for 4 warps.
         latency: cycles until the result, for instructions that set a scoreboard.
+        idle: fraction of the cycles in which the unit is blocked, but takes no energy.
     """
 
     unit: str
     cycles: float
     latency: float
+    idle: float = 0.0
 
 
 def access_lanes(gpu: Gpu) -> int:
@@ -91,7 +98,10 @@ def pipe_use(opcode: str, gpu: Gpu, constants: Constants) -> PipeUse:
     if (product := matrix_product(opcode)) is not None:
         kind, operations = product
         rate = gpu.flops_per_clock("mma", kind) or gpu.flops_per_clock("mma", "f16") or 1024
-        return PipeUse("tensor", operations / rate, 24)
+        full = max(rate, gpu.flops_per_clock("mma", "s8") / _PER_S8.get(kind, inf))
+        if kind == "f16" and "F32" not in opcode:
+            rate = full
+        return PipeUse("tensor", operations / rate, 24, 1 - rate / full)
     if word in _NONE or word.startswith("U"):
         return PipeUse("", 0, special)
     if word in ("IADD3", "IADD", "VIADD", "IADD32I"):

@@ -17,10 +17,12 @@ from pyptx.sim.actions import (
     BulkCopy,
     CpAsync,
     Load,
+    LoadFragment,
     LoadMatrix,
     Mma,
     Shuffle,
     Store,
+    StoreFragment,
     StoreMatrix,
     Tcgen05Mma,
     TensorCopy,
@@ -95,6 +97,11 @@ def _memory(action: object) -> InstructionWork | None:
             return InstructionWork(passes=action.count * max(1, bits // 8 // LINE), space="shared")
         case StoreMatrix():
             return InstructionWork(passes=action.count, space="shared", writes=True)
+        case LoadFragment() | StoreFragment() if action.address.space == "shared":
+            moved = action.fragment.rows * action.fragment.columns * action.bits // 8
+            return InstructionWork(
+                passes=max(1, moved // LINE), space="shared", writes=isinstance(action, StoreFragment)
+            )
         case CpAsync():
             return InstructionWork(space="global", copy_bytes=action.size, passes=_passes(action.size))
         case BulkCopy() | TensorCopy():

@@ -176,7 +176,10 @@ class MoveMatrix(WholeWarp):
 
 @frozen
 class LoadFragment(WholeWarp):
-    """wmma.load; rows (columns with `major` "col") are `stride` elements apart in memory, `leading` if it is None."""
+    """wmma.load; rows (columns with `major` "col") are `stride` elements apart in memory, `leading` if it is None.
+
+    `matrices`: the machine loads matrices of 8 x 8 16-bit elements, as for ldmatrix.
+    """
 
     address: Address
     stride: Value | None
@@ -185,6 +188,7 @@ class LoadFragment(WholeWarp):
     bits: int
     fragment: Fragment
     data: tuple[Reg | None, ...]
+    matrices: bool
 
 
 @frozen

@@ -209,7 +209,8 @@ def _access(o: Operands) -> tuple[Address, Value | None, int, str, int, Fragment
 
 def _load(o: Operands) -> Action:
     address, stride, leading, major, bits, fragment = _access(o)
-    return LoadFragment(address, stride, leading, major, bits, fragment, o.targets("r"))
+    matrices = bits == 16 and address.space == "shared" and not {".a", ".b"}.isdisjoint(o.instruction.modifiers)
+    return LoadFragment(address, stride, leading, major, bits, fragment, o.targets("r"), matrices)
 
 
 def _store(o: Operands) -> Action:

@@ -228,3 +228,16 @@ def accesses(fragment: Fragment, major: str, bits: int) -> tuple[int, list[tuple
         (r, bits * j % 64, line[r, j], within[r, j]) for r in range(fragment.registers) for j in range(0, count, step)
     ]
     return bits * step // 8, found
+
+
+@cache
+def matrix_rows(fragment: Fragment, major: str) -> np.ndarray:
+    """Rows of the 8 x 8 matrices of 16-bit elements in which ptxas loads a fragment from shared memory (LDSM).
+
+    Returns:
+        for each row the line and its first element, eight rows to a matrix; int64 [rows][2].
+    """
+    lines, elements = (fragment.rows, fragment.columns) if major == "row" else (fragment.columns, fragment.rows)
+    return np.array(
+        [(line, first) for top in range(0, lines, 8) for first in range(0, elements, 8) for line in range(top, top + 8)]
+    )

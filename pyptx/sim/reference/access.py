@@ -48,9 +48,9 @@ def run(runner: Runner, action: act.Load | act.Store | act.Atomic, mask: int) ->
 
 
 def places(
-    runner: Runner, space: str, lanes: list[int], addresses: list[int], bytes_: int, stores: bool
+    runner: Runner, space: str, lanes: list[int], addresses: list[int], bytes_: int, stores: bool, counted: bool = True
 ) -> tuple[list[_Place], set[str]]:
-    """Check and count an access.
+    """Check an access, and count it unless it is counted elsewhere.
 
     Returns:
         the memory of each lane, and the spaces that are accessed.
@@ -60,7 +60,8 @@ def places(
             raise Fault("alignment", lane, address, bytes_)
     spaces = {space_of(a) for a in addresses} if space == "generic" else {"shared" if space == "cluster" else space}
     memories = _resolve(runner, space, spaces, lanes, addresses, bytes_, stores)
-    _count(runner, spaces, lanes, memories, addresses, bytes_)
+    if counted:
+        _count(runner, spaces, lanes, memories, addresses, bytes_)
     return memories, spaces
 
 

@@ -111,12 +111,15 @@ def _fragment(runner: Runner, action: act.LoadFragment | act.StoreFragment) -> N
     strides = [action.leading] * 32 if action.stride is None else lane_values.read(runner, action.stride, ALL)
     lanes = list(range(32))
     loaded: dict[int, list[int]] = {}
+    matrices = isinstance(action, act.LoadFragment) and action.matrices
     for register, shift, line, within in accesses:
         addresses = [
             b + (int(k) * (s & 0xFFFFFFFF) + int(j)) * action.bits // 8 & (1 << 64) - 1
             for b, s, k, j in zip(base, strides, line, within, strict=True)
         ]
-        places, _ = access.places(runner, action.address.space, lanes, addresses, bytes_, source is not None)
+        places, _ = access.places(
+            runner, action.address.space, lanes, addresses, bytes_, source is not None, counted=not matrices
+        )
         if source is not None:
             for place, value in zip(places, lane_values.read(runner, source[register], ALL), strict=True):
                 place.put(0, bytes_, value >> shift)
@@ -124,6 +127,12 @@ def _fragment(runner: Runner, action: act.LoadFragment | act.StoreFragment) -> N
             words = loaded.setdefault(register, [0] * 32)
             for lane, place in enumerate(places):
                 words[lane] |= place.get(0, bytes_) << shift
+    if matrices:
+        rows = fragments.matrix_rows(action.fragment, action.major)
+        starts = [base[0] + 2 * (int(line) * (strides[0] & 0xFFFFFFFF) + int(first)) for line, first in rows]
+        for k in range(0, len(starts), 32):
+            some = starts[k : k + 32]
+            runner.run.counters.shared_conflicts[runner.pc] += access.extra_wavefronts(lanes[: len(some)], some, 16)
     if isinstance(action, act.LoadFragment):
         for register, words in loaded.items():
             lane_values.write(runner, action.data[register], ALL, words)

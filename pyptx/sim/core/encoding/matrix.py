@@ -199,7 +199,12 @@ def _move_matrix(e: Encoder, action: act.MoveMatrix) -> None:
 def _fragment_access(e: Encoder, action: act.LoadFragment | act.StoreFragment, rows: list[int], name: str) -> None:
     bytes_, accesses = fragments.accesses(action.fragment, action.major, action.bits)
     stride = NONE if action.stride is None else _row(e, action.stride)
-    description = [len(accesses), bytes_, action.bits, stride, action.leading]
+    lines: np.ndarray | tuple = ()
+    if isinstance(action, act.LoadFragment) and action.matrices:
+        lines = fragments.matrix_rows(action.fragment, action.major)
+    key = (action.fragment, action.major, "matrices")
+    of_matrices = e.table(key, lambda: lines[:, 0] | lines[:, 1] << 16) if len(lines) else 0
+    description = [len(accesses), bytes_, action.bits, stride, action.leading, len(lines), of_matrices]
     for k, (register, shift, major, minor) in enumerate(accesses):
         place = e.table((action.fragment, action.major, action.bits, k), lambda m=major, n=minor: m | n << 16)
         description += [rows[register], shift, place]

@@ -20,4 +20,5 @@ int resolve(Ctx *x, const Op *o, u32 m, Access *t, int writes);          // 0: a
 u8 *lane_host(Ctx *x, const Op *o, Access *t, u32 lane, int writes);     // for SPACE_MIXED
 Segment *segment_of(Ctx *x, u64 va, u64 bytes);                           // NULL: not within one segment
 void account(Ctx *x, const Op *o, u32 m, Access *t);
+u32 wavefronts(const u64 *addr, u32 m, u32 bytes);                        // of shared memory, beyond one for each phase
 #endif

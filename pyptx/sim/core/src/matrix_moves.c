@@ -116,9 +116,23 @@ static void f_movmatrix(Ctx *x, const Op *o, u32 m) {
 }
 
 // wmma.load and wmma.store. In the pool at Op.aux: accesses, bytes of one, bits of an element, the stride's operand or
-// NONE, the stride otherwise; for each access the register, the shift and the index of the table of its lanes (major | minor <<
-// 16). Op.d is a scratch row for addresses.
-typedef struct { u32 accesses, bytes, bits, stride, leading; struct { u32 row, shift, table; } each[]; } Fragment;
+// NONE, the stride otherwise; the rows of its matrices and the index of their table, if the machine loads it as ldmatrix does; for
+// each access the register, the shift and the index of the table of its lanes. Tables have major | minor << 16. Op.d is a
+// scratch row for addresses.
+typedef struct { u32 accesses, bytes, bits, stride, leading, rows, matrices; struct { u32 row, shift, table; } each[]; } Fragment;
+
+// Count the bank conflicts of a fragment that the machine loads in matrices of 8 x 8 halves.
+static void account_matrices(Ctx *x, const Op *o, const Fragment *q, u64 base, u32 stride) {
+    for (u32 first = 0; first < q->rows; first += LANES) {
+        u64 addr[LANES];
+        u32 count = q->rows - first < LANES ? q->rows - first : LANES;
+        for (u32 i = 0; i < count; i++) {
+            u32 row = (x->pool + q->matrices)[first + i];
+            addr[i] = base + 2 * ((u64)(row & 0xffff) * stride + (row >> 16));
+        }
+        x->conflicts[o->instr] += wavefronts(addr, count == LANES ? ALL : (1u << count) - 1, 16);
+    }
+}
 
 static void fragment(Ctx *x, const Op *o, u32 m, int writes) {
     if (!whole_warp(x, m)) return;
@@ -140,7 +154,8 @@ static void fragment(Ctx *x, const Op *o, u32 m, int writes) {
         for (u32 i = 0; i < LANES; i++)
             address[i] = base[i] + ((u64)(table[i] & 0xffff) * stride[i] + (table[i] >> 16)) * q->bits / 8;
         if (!resolve(x, &one, ALL, &t, writes)) return;
-        account(x, &one, ALL, &t);
+        if (!q->rows) account(x, &one, ALL, &t);
+        else if (!k) account_matrices(x, o, q, base[0], stride[0]);
         if (UNLIKELY(x->sanitizer != 0)) sanitizer_access(x, &one, ALL, &t, writes ? SEEN_WRITE : SEEN_READ);
         for (u32 i = 0; i < LANES; i++) {
             u8 *p = t.space == SPACE_MIXED ? lane_host(x, &one, &t, i, writes) : host_of_lane(&t, i);

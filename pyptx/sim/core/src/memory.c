@@ -211,7 +211,7 @@ static u32 wavefronts_of(const u64 *addr, u32 m, u32 unit, u32 per_phase) {
 }
 
 // Extra shared-memory wavefronts of one access. Lanes are served in phases of 128 bytes.
-static u32 wavefronts(const u64 *addr, u32 m, u32 bytes) {
+u32 wavefronts(const u64 *addr, u32 m, u32 bytes) {
     u32 unit = bytes < 4 ? 4 : bytes > 16 ? 16 : bytes;
     return wavefronts_of(addr, m, unit, 128 / unit);
 }
