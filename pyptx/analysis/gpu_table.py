@@ -154,7 +154,7 @@ class Energy(NamedTuple):
     Sources: gpu-benches' gpu-roofline logs of power against rate on A100, A40, L40 and H200 give `idle`, `fma` and the sum of
     `dram_byte` and `l2_byte`, since what they read from DRAM passes L2 (+-15 %);
     `tensor_cycle`, at the full rate of tensor cores, is what is left at the power limit of the best published matrix products
-    (A100 271, H100 795, B200 1,745 TFLOP/s); for sm_120 of products from registers on an RTX PRO 6000 Max-Q (427 TFLOP/s at
+    (A100 271, H100 795, B200 1,745 TFLOP/s) and of attention on RTX 4090 (173 TFLOP/s at half rate); for sm_120 of products from registers on an RTX PRO 6000 Max-Q (427 TFLOP/s at
     300 W and 2.25 GHz; waynehacking8/blackwell-tensorcore-kernels, mma_rate_probe), and `l2_byte` of products there (1.5 GHz at
     300 W) and attention on an RTX 5090 (196 TFLOP/s at 400 W, 210 at 600 W; gau-nernst/learn-cuda); the others are those of Arunkumar et al. 2019 for a
     28 nm GPU (shared memory 5.3, L2 15.5 pJ a bit), scaled to about a sixth, and assumed elsewhere.
@@ -173,8 +173,8 @@ class Energy(NamedTuple):
 ENERGIES: dict[int, Energy] = {       # by compute capability times ten
     75: Energy(0.30, 12, 7, 20, 900, 7, 30, 90),
     80: Energy(0.165, 10.4, 6, 20, 1150, 7, 30, 88),
-    86: Energy(0.43, 12.6, 6, 20, 500, 5, 25, 87),
-    89: Energy(0.33, 10.7, 6, 20, 500, 5, 25, 87),
+    86: Energy(0.43, 12.6, 6, 20, 1000, 5, 25, 87),
+    89: Energy(0.33, 10.7, 6, 20, 1000, 5, 25, 87),
     90: Energy(0.15, 11.6, 6, 20, 2000, 5, 25, 97),
     100: Energy(0.15, 11.6, 6, 20, 3080, 5, 25, 97),
     120: Energy(0.30, 10.7, 6, 20, 500, 5, 10, 102),

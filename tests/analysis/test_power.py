@@ -12,8 +12,10 @@ import pytest
 import pyptx
 from pyptx import ptx
 from pyptx.analysis.gpus import GPUS, gpu
+from pyptx.analysis.model.constants import find_constants
 from pyptx.analysis.model.estimate import estimate
 from pyptx.analysis.model.launch_model import LaunchModel
+from pyptx.analysis.model.pipes import pipe_use
 from pyptx.analysis.model.power import Activity, board_watts, boost_clock, energy_of, sustained_clock
 from pyptx.types import f32
 
@@ -52,6 +54,16 @@ def test_an_idle_gpu_and_one_without_a_limit_keep_the_boost_clock(name):
     assert sustained_clock(on, IDLE) == boost_clock(on, 0.0) >= on.clock_hz
     assert sustained_clock(replace(on, watts=0.0), busy(tensor=1.0, issue=1.0)) == boost_clock(on, 1.0)
     assert 0 < energy_of(on).idle < 1
+
+
+def test_geforce_limits_products_with_sums_in_f32_to_half_without_their_energy():
+    """RTX 4090: 330 TFLOP/s of f16 with sums in f16, 165 in f32 (NVIDIA, Ada whitepaper); PRO 6000: 440 and 427 TFLOP/s."""
+    for name, factor in (("RTX 4090", 2), ("RTX 5090", 2), ("RTX PRO 6000", 1), ("A100 SXM 80GB", 1)):
+        on = gpu(name)
+        constants = find_constants(on.name, on.target)
+        wide, narrow = (pipe_use(f"HMMA.16816.{sums}", on, constants) for sums in ("F32", "F16"))
+        assert wide.cycles == factor * narrow.cycles
+        assert wide.cycles * (1 - wide.idle) == narrow.cycles and narrow.idle == 0
 
 
 def test_the_clock_settles_where_it_changes_the_bound():

@@ -11,7 +11,7 @@ import pyptx
 from pyptx.analysis.gpus import gpu
 from pyptx.analysis.model.estimate import estimate
 from pyptx.parser import parse
-from pyptx.sim import ClusterProfiler, load
+from pyptx.sim import ClusterProfiler, launch, load
 
 ACCESS = """
 .version 8.5
@@ -53,6 +53,32 @@ def test_lanes_in_pairs_take_half_the_passes(name):
 def test_stores_are_not_packed():
     profile = profiled(ACCESS.format(address=PATTERNS["fours"][0], access=STORE))
     assert profile.wide_passes.max(axis=0).tolist() == [2, 4]
+
+
+FRAGMENTS = """
+.version 8.5
+.target sm_80
+.address_size 64
+.visible .entry fragments(.param .u64 to)
+{
+    .reg .b32 %r<12>;
+    .shared .align 32 .b8 tile[8192];
+    mov.u32 %r1, tile;
+    mov.u32 %r2, STRIDE;
+    wmma.load.OPERAND.sync.aligned.row.m16n16k16.shared.f16 {%r3, %r4, %r5, %r6, %r7, %r8, %r9, %r10}, [%r1], %r2;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("operand, stride, extra", [("a", 32, 3), ("b", 128, 7), ("b", 136, 0), ("a", 16, 1)])
+def test_a_fragment_has_the_bank_conflicts_of_its_four_matrices(operand, stride, extra):
+    """ptxas loads it by one LDSM. Products in tiles of these strides on RTX PRO 6000 have 6.0 passes per matrix on average
+    (waynehacking8/blackwell-tensorcore-kernels, ncu_sm120_wmma_8192)."""
+    program = load(parse(FRAGMENTS.replace("OPERAND", operand).replace("STRIDE", str(stride))))
+    for engine in ("core", "reference"):
+        counters = launch(program, 1, 32, [np.zeros(1, np.uint32)], engine=engine).counters
+        assert sum(counters.shared_conflicts) == 4 * extra
 
 
 def profiled(text: str):

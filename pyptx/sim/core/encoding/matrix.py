@@ -199,7 +199,7 @@ def _move_matrix(e: Encoder, action: act.MoveMatrix) -> None:
 def _fragment_access(e: Encoder, action: act.LoadFragment | act.StoreFragment, rows: list[int], name: str) -> None:
     bytes_, accesses = fragments.accesses(action.fragment, action.major, action.bits)
     stride = NONE if action.stride is None else _row(e, action.stride)
-    lines: np.ndarray | tuple = ()
+    lines = np.zeros((0, 2), np.int64)
     if isinstance(action, act.LoadFragment) and action.matrices:
         lines = fragments.matrix_rows(action.fragment, action.major)
     key = (action.fragment, action.major, "matrices")
