@@ -31,6 +31,13 @@ ARCHITECTURES = {  # the least that the instructions need
     "attention_f16": "compute_80",
     "attention_bf16": "compute_80",
     "gradients": "compute_80",
+    "five_streams": "compute_75",
+    "batch_sums": "compute_80",
+    "gated_rows": "compute_80",
+    "register_tiles": "compute_75",
+    "half_products": "compute_80",
+    "residual_norm": "compute_90",
+    "residual_norm_wide": "compute_100",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 

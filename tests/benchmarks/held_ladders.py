@@ -1,200 +1,178 @@
 """Published ladders on which the model is only reported: chosen by a rule, before any of them was modeled.
 
-The rule, of 2026-11-23, after the former held-out ladders were opened:
+The rule, of 2026-11-24, after the former held-out ladders were opened:
 
-1. Sources: public repositories of CUDA kernels that print times or rates with the GPU and the sizes, whose code or text says
-   tiles, threads and launches, and after whose kernels no development ladder is built.
-2. Of a source all rows at the largest size of each benchmark, or at all sizes of a table with up to three, if there are four
-   or more. Of NVBench logs of several GPUs the first and the last, GTX 1650 and RTX 3080, and of five widths of a mask the
-   least, the middle and the greatest.
+1. Sources: public repositories, reports and logs with times or rates of CUDA kernels in text, whose code or text says GPU, sizes,
+   tiles, threads and launches, by authors of none of the development ladders, found by searching for kinds of kernels: steps of
+   products, sums, norms, elementwise kernels, streams.
+2. Of a source all rows of own kernels, a ladder for each GPU, or for each operation where one table has several.
 3. Left out, for reasons that do not depend on the model:
-   - libraries and compilers (cuBLAS, cuDNN, PyTorch, CUB, Triton), and kernels whose tiles an unpublished search has chosen:
-     github.com/yencal/cuda-hgemm-mma and cuda-hgemm-wmma;
-   - sources that do not say threads and grid: github.com/HPMLL/NVIDIA-Hopper-Benchmark, row sums of github.com/gau-nernst/learn-cuda;
-   - kernels with a race (Kogge-Stone scans), that wait for other CTAs (scans with look-back), or that need clusters (norms and
-     gradients of softmax of github.com/Dao-AILab/quack), and GPUs without a target in ptxas or without a relative in the table;
-   - the RTX 2060 of the NVBench logs, whose DRAM reaches 60 % of its rate in the development ladders;
-   - the measurements of a later setup of the attention ladder, whose author says that its steps do not survive it.
+   - libraries, and numbers that are published in pictures only: github.com/alexarmbr/matmul-playground;
+   - sources that do not say the threads of a CTA: github.com/MasterSkepticista/parallel_reductions_cuda, products with WMMA;
+   - github.com/ReinForce-II/mmapeak, whose rates on H100 and RTX 5090 are above the peak of the units: its two products per
+     step are equal, and whether a compiler drops one depends on its version;
+   - kernels of development ladders measured on other GPUs (github.com/siboehm/SGEMM_CUDA and its forks);
+   - rows of more than 1024 vectors of the norms with residuals, for which their source has a second kernel;
+   - https://github.com/1fni/cuda-spmv-benchmark, with three rows, and studies of which only ratios are published.
 
-The kernels are written for this repository after the descriptions (nothing is copied). `held_patterns.py` has histograms,
-convolutions, scans and elementwise kernels; this file products, attention, transposes, lattices and gradients.
+The kernels are written for this repository after the descriptions (nothing is copied); ladder_data/*.json has the times, with
+source, author, date and method.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
-import held_patterns
 import ml_dtypes
 import numpy as np
-from rungs import Ladder, Rung
+from rungs import Ladder, Launches, Rung, device, zeros
 
-SGEMM = "github.com/gau-nernst/learn-cuda, 2a_matmul_simt (4096, duration of a profiler)"
-PRODUCTS = "github.com/gau-nernst/learn-cuda, 02b_matmul_sm80 (bf16, both operands along K, 400 W)"
-ATTENTION = "github.com/gau-nernst/learn-cuda, 07_attention (bf16, 4 x 8 heads of 128, 4096 queries, 8192 keys, 400 W)"
-FLASH = "github.com/yencal/flash-attention-from-scratch (f16, 16 x 16 heads of 128, CUDA events)"
-TRANSPOSES = "github.com/yencal/gpu-matrix-transpose (32768 x 32768 f32, vectors; mean of launches)"
-LATTICES = "README of github.com/ProjectPhysX/FluidX3D (D3Q19, 16 bits that software converts; largest cubic box)"
-GRADIENTS = (
-    "github.com/Dao-AILab/quack, benchmarks/sm120_cluster_benchmark.md (cross entropy backward, 4096 rows, do_bench)"
-)
+DATA = Path(__file__).parent / "ladder_data"
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
 
-def sgemms() -> Iterator[Ladder]:
-    size = 4096
-    milliseconds = {  # entry: (grid, block, ms)
-        "ada_dot": ((128, 128), (32, 32), 56.21),
-        "ada_block": ((128, 128), (32, 32), 48.14),
-        "ada_coarse": ((1024,), (256,), 39.03),
-        "ada_thread": ((1024,), (256,), 8.92),
-        "ada_warp": ((2048,), (256,), 8.75),
-        "ada_vector": ((2048,), (256,), 5.72),
-        "ada_turned": ((1024,), (256,), 5.16),
-    }
+def data_of(name: str) -> dict[str, Any]:
+    """Return the published times of a source."""
+    return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
 
-    def args() -> Sequence[Any]:
-        return [*(np.zeros((size, size), np.float32) for _ in range(3)), size, size, size]
 
-    rungs = (
-        Rung(entry, "RTX 4070 Ti SUPER", ms / 1e3, "float_steps.ptx", entry, grid, block, args)
-        for entry, (grid, block, ms) in milliseconds.items()
-    )
-    yield Ladder("SGEMM in steps, RTX 4070 Ti SUPER", SGEMM, tuple(rungs), held=True)
+def streams() -> Iterator[Ladder]:
+    """Streams of 2^25 f64 by CTAs of 1024, and a product by four CTAs per SM; GB/s."""
+    data, count, threads, file = data_of("babel_streams"), 1 << 25, 1024, "five_streams.ptx"
+    arrays = {"copy": 2, "scale": 2, "add": 3, "triad": 3, "dot": 2}
+    for on, rates in data["values"].items():
+        ctas, rungs = device(on).sms * 4, []
+        for (kernel, of), rate in zip(arrays.items(), rates, strict=True):
+
+            def args(of: int = of, kernel: str = kernel, ctas: int = ctas) -> Sequence[Any]:
+                own = [np.zeros(count) for _ in range(of)]
+                return [*own, np.zeros(ctas), count] if kernel == "dot" else own
+
+            grid, seconds = (ctas if kernel == "dot" else count // threads,), of * 8 * count / (rate * 1e9)
+            entry = f"five_{kernel}"
+            rungs.append(Rung(kernel, on, seconds, file, entry, grid, (threads,), args, isolated=True))
+        yield Ladder(f"five streams, {on}", f"{data['url'][on]} ({data['source']})", tuple(rungs), held=True)
+
+
+def sums() -> Iterator[Ladder]:
+    """Sums of 2^30 words by CTAs of 512: GB/s. The first two launch a second kernel of one CTA for the sums of the first."""
+    data, count, threads, batch, file = data_of("batch_sums"), 1 << 30, 512, 12, "batch_sums.ptx"
+    on, rungs = data["gpu"], []
+    for entry, rate in data["values"].items():
+        seconds = 4 * count / (rate * 1e9)
+        words = batch if entry.endswith(("words", "vectors")) else 1
+        grid = -(-count // (threads * words))
+        results = grid if entry.startswith("pass") else 1
+
+        def args(results: int = results) -> Sequence[Any]:
+            return [np.zeros(count, np.int32), np.zeros(results, np.int32), count]
+
+        def again(results: int = results) -> Sequence[Any]:
+            return [np.zeros(results, np.int32), np.zeros(1, np.int32), results]
+
+        first = Rung(entry, on, seconds, file, entry, (grid,), (threads,), args)
+        second = Rung(entry, on, 0, file, entry, (1,), (threads,), again)
+        rungs.append(Launches(entry, on, seconds, (first, second)) if results > 1 else first)
+    yield Ladder(f"sums in batches, {on}", f"{data['url']} ({data['source']})", tuple(rungs), held=True)
+
+
+TOKENS, COLUMNS, HEADS, TIMES = (8, 1024), 768, 2, 4  # of the kernels of a llama
+
+
+def llama_rung(entry: str, on: str, threads: int, ms: float) -> Rung:
+    rows, width = TOKENS[0] * TOKENS[1], COLUMNS // (HEADS * TIMES)
+    if entry.startswith("gate"):
+        count = rows * COLUMNS
+        args = zeros(*[count] * (5 if "back" in entry else 3), dtype=BF16)
+        per, operands = threads * (8 if "vectors" in entry else 1), lambda: [*args(), count]
+        grid: tuple[int, ...] = (-(-count // per),)
+    elif entry.startswith("norm"):
+        of_norm = zeros(rows * COLUMNS, rows * COLUMNS, COLUMNS, COLUMNS)
+        grid, operands = (
+            (-(-rows * (1 if entry == "norm_thread" else 32) // threads),),
+            (lambda: [*of_norm(), rows, COLUMNS]),
+        )
+    else:
+        few, many = rows * HEADS * width, rows * HEADS * TIMES * width
+        sizes = (many, many, few, few) if entry.startswith("repeat") else (few, few, many, many)
+        of_heads, operands = zeros(*sizes), (lambda: [*of_heads(), TOKENS[1], HEADS, TIMES, width])
+        grid = (*TOKENS, HEADS if entry.endswith("heads") else -(-(width + threads - 1) // threads))
+    name = f"{entry}, {threads} threads"
+    return Rung(name, on, ms / 1e3, "gated_rows.ptx", entry, grid, (threads,), operands, isolated=True)
+
+
+def llamas() -> Iterator[Ladder]:
+    data = data_of("gated_rows")
+    on, source = data["gpu"], f"{data['url']} ({data['source']})"
+    for name, entries in {
+        "SwiGLU by threads": ("gate", "gate_vectors"),
+        "gradients of SwiGLU by threads": ("gate_back", "gate_back_vectors"),
+        "RMS norm by threads": ("norm_thread", "norm_warp"),
+        "heads repeated and added up": ("repeat_tokens", "repeat_heads", "add_tokens", "add_heads"),
+    }.items():
+        rows = [(entry, int(threads), ms) for entry in entries for threads, ms in data["values"][entry].items()]
+        rungs = tuple(llama_rung(entry, on, threads, ms) for entry, threads, ms in rows)
+        yield Ladder(f"{name}, {on}", source, rungs, held=True)
 
 
 def products() -> Iterator[Ladder]:
-    rates = {  # entry: (columns of a tile, bytes of shared memory, {size: TFLOP/s})
-        "bf16_vector": (128, 32768, {4096: 128.07}),
-        "bf16_async": (128, 32768, {4096: 139.59}),
-        "bf16_padded": (128, 36864, {4096: 152.18}),
-        "bf16_swizzled": (128, 32768, {4096: 165.18}),
-        "bf16_wide": (64, 24576, {4096: 170.76}),
-        "bf16_stages": (64, 49152, {4096: 169.33}),
-        "bf16_peeled": (64, 49152, {2048: 133.15, 4096: 174.54, 8192: 162.81}),
-    }
-    rungs = []
-    for entry, (columns, smem, by_size) in rates.items():
-        for size, rate in by_size.items():
+    """Products of 4096 in f32 (GFLOP/s), and in f16 with f32 sums (microseconds)."""
+    size, tiles = 4096, data_of("register_tiles")
 
-            def args(size: int = size) -> Sequence[Any]:
-                return [*(np.zeros((size, size), BF16) for _ in range(3)), size, size, size]
-
-            grid, seconds = (size // 128 * (size // columns),), 2 * size**3 / (rate * 1e12)
-            name = f"{entry} {size}"
-            rungs.append(Rung(name, "RTX 5090, 400 W", seconds, "bf16_steps.ptx", entry, grid, (128,), args, smem))
-    yield Ladder("bf16 products in steps, RTX 5090", PRODUCTS, tuple(rungs), held=True)
-
-
-def attentions() -> Iterator[Ladder]:
-    heads, queries, keys, width = 32, 4096, 8192, 128
-    rates = {
-        1: (128, 142.87),
-        2: (128, 181.11),
-        3: (128, 189.84),
-        4: (128, 194.33),
-        5: (192, 197.74),
-    }  # rows kept, TFLOP/s
-
-    def args() -> Sequence[Any]:
-        return [*(np.zeros((heads, n, width), BF16) for n in (queries, keys, keys, queries)), queries, keys]
+    def of_floats() -> Sequence[Any]:
+        return [*(np.zeros((size, size), np.float32) for _ in range(3)), size, size, size, 1.0, 0.0]
 
     rungs = []
-    for step, (kept, rate) in rates.items():
-        seconds = 4 * heads * queries * keys * width / (rate * 1e12)
-        grid = (heads * queries // (128 if step == 1 else 64),)
-        entry, smem = f"attend_{step}", kept * width * 2
-        rungs.append(Rung(entry, "RTX 5090, 400 W", seconds, "attention_bf16.ptx", entry, grid, (128,), args, smem))
-    yield Ladder("attention in steps, RTX 5090", ATTENTION, tuple(rungs), held=True)
+    for entry, rate in tiles["values"].items():
+        wide, high = {"tile_naive": (16, 16), "tile_shared": (16, 16), "tile_flat": (128, 64)}.get(entry, (128, 128))
+        block = (16, 8) if entry == "tile_flat" else (16, 16)
+        grid, seconds = (size // wide, size // high), 2 * size**3 / (rate * 1e9)
+        rungs.append(Rung(entry, tiles["gpu"], seconds, "register_tiles.ptx", entry, grid, block, of_floats))
+    name = f"products by registers, {tiles['gpu']}"
+    yield Ladder(name, f"{tiles['url']} ({tiles['source']})", tuple(rungs), held=True)
 
+    halves = data_of("half_products")
 
-def flashes() -> Iterator[Ladder]:
-    batch, heads, width = 16, 16, 128
-    tiles = {1: (64, 32, 2), 2: (64, 128, 4), 3: (64, 128, 4), 4: (64, 128, 4), 5: (64, 128, 4)}
-    tiles |= {6: (128, 64, 4), 7: (128, 64, 4)}  # rows of Q, of K, warps
-    by_length = {  # TFLOP/s by step
-        1024: (28.3, 153.6, 170.0, 170.8, 174.2, 166.1, 165.1),
-        4096: (29.4, 162.6, 173.4, 174.6, 178.8, 186.0, 185.5),
-        8192: (29.5, 165.0, 175.1, 175.7, 181.1, 187.3, 186.4),
-    }
-    rungs = []
-    for length, row in by_length.items():
-
-        def of_length(length: int = length) -> Sequence[Any]:
-            return [*(np.zeros((batch, heads, length, width), np.float16) for _ in range(4)), length]
-
-        for (step, (rows, columns, warps)), rate in zip(tiles.items(), row, strict=True):
-            seconds, smem = 4 * batch * heads * length**2 * width / (rate * 1e12), (rows + 2 * columns) * width * 2
-            grid, block, entry = (length // rows, heads, batch), (warps * 32,), f"flash_{step}"
-            name, file = f"{entry}, {length}", "attention_f16.ptx"
-            rungs.append(Rung(name, "A100 SXM 80GB", seconds, file, entry, grid, block, of_length, smem))
-    yield Ladder("attention in steps, A100 SXM 80GB", FLASH, tuple(rungs), held=True)
-
-
-def transposes() -> Iterator[Ladder]:
-    milliseconds = {  # elements of an access, edge of a tile, rows of a CTA
-        (2, 32, 32): 3.6041,
-        (2, 32, 16): 3.0983,
-        (2, 32, 8): 3.0953,
-        (4, 32, 32): 3.0997,
-        (4, 32, 8): 3.096,
-        (2, 64, 32): 2.991,
-        (2, 64, 16): 2.922,
-        (4, 64, 8): 2.9213,
-    }
-    size = 32768
-
-    def args() -> Sequence[Any]:
-        return [np.zeros((size, size), np.float32), np.zeros((size, size), np.float32), size]
+    def of_halves() -> Sequence[Any]:
+        a, b = (np.zeros((size, size), np.float16) for _ in range(2))
+        return [a, b, np.zeros((size, size), np.float32), size, size, size]
 
     rungs = []
-    for (width, tile, rows), ms in milliseconds.items():
-        entry, grid, block = f"turn_float{width}_{tile}_{rows}", (size // tile, size // tile), (tile // width, rows)
-        rungs.append(Rung(entry, "H100 SXM", ms / 1e3, "vectors.ptx", entry, grid, block, args))
-    yield Ladder("transposes with vectors, H100 SXM", TRANSPOSES, tuple(rungs), held=True)
+    for entry, us in halves["values"].items():
+        edge = {"half_values": 32, "half_stages_tiled": 128}.get(entry, 64)
+        grid = (size // edge, size // edge)
+        rungs.append(Rung(entry, halves["gpu"], us / 1e6, "half_products.ptx", entry, grid, (16, 16), of_halves))
+    name = f"f16 products in steps, {halves['gpu']}"
+    yield Ladder(name, f"{halves['url']} ({halves['source']})", tuple(rungs), held=True)
 
 
-def lattices() -> Iterator[Ladder]:
-    rates = {"T4": 2887, "RTX 2080 Ti": 6853, "A40": 6622, "RTX A6000": 8533, "RTX 3090": 10215}  # MLUP/s
-    rates |= {"A100 SXM 40GB": 11251, "A100 SXM 80GB": 11197, "L40": 7945, "L40S": 7617, "RTX 4090": 11496}
-    rates |= {"H100 PCIe": 13862, "H100 SXM": 20227, "H200 SXM": 20291, "GH200": 19407, "RTX 5090": 19141}
-    rates |= {"RTX 5080": 10304, "RTX PRO 6000": 20841, "B200 SXM": 22695, "B300": 23191}
-    cells = 256**3
+def norms() -> Iterator[Ladder]:
+    """RMS norms of 4096 rows plus a residual, as many CTAs as fit: microseconds by columns. Vectors of 32 bytes on B200."""
+    data, rows = data_of("residual_norm"), 4096
+    for on, by_columns in data["values"].items():
+        wide, rungs = on.startswith("B200"), []
+        per = 16 if wide else 8  # columns of a vector
+        warps_per_sm = 42 if wide else 64  # 48 and 32 registers per thread
+        for text, us in by_columns.items():
+            columns = int(text)
+            vectors = columns // per
+            warps = -(-vectors // 32)
+            grid = (device(on).sms * min(32, warps_per_sm // warps),)
 
-    def args() -> Sequence[Any]:
-        return [np.zeros(19 * cells, np.uint16), np.zeros(19 * cells, np.uint16), np.zeros(cells, np.uint8)]
+            def args(columns: int = columns, vectors: int = vectors) -> Sequence[Any]:
+                x, residual, out = (np.zeros((rows, columns), BF16) for _ in range(3))
+                return [x, np.zeros(columns, BF16), residual, out, rows, vectors, 1e-5]
 
-    rungs = (
-        Rung(on, on, cells / (rate * 1e6), "vectors.ptx", "lattice_converted", (cells // 64,), (64,), args)
-        for on, rate in rates.items()
-    )
-    yield Ladder("lattices converted by software, 19 GPUs", LATTICES, tuple(rungs), held=True)
-
-
-def gradients() -> Iterator[Ladder]:
-    m = 4096
-    rates = {  # GB/s of one read and one write by columns
-        "bf16": (BF16, {4096: 1485, 16384: 1495, 65536: 1487, 131072: 1497}),
-        "f32": (np.dtype(np.float32), {4096: 1471, 16384: 1517, 65536: 1504, 131072: 1512}),
-    }
-    rungs = []
-    for name, (dtype, by_columns) in rates.items():
-        for n, rate in by_columns.items():
-
-            def args(dtype: np.dtype = dtype, n: int = n) -> Sequence[Any]:
-                of_rows = np.zeros(m, np.int32), np.zeros(m, np.float32), np.zeros(m, np.float32)
-                return [np.zeros((m, n), dtype), *of_rows, np.zeros((m, n), dtype), n]
-
-            seconds, grid = 2 * m * n * dtype.itemsize / (rate * 1e9), (-(-n * dtype.itemsize // 16 // 1024), m)
-            entry = f"gradient_{name}"
-            rung = Rung(f"{entry} {n}", "RTX 5090", seconds, "gradients.ptx", entry, grid, (256,), args, isolated=True)
+            entry, smem = "residual_norm_wide" if wide else "residual_norm", columns * 2
+            rung = Rung(f"{columns} columns", on, us / 1e6, f"{entry}.ptx", entry, grid, (warps * 32,), args, smem)
             rungs.append(rung)
-    yield Ladder("gradients of cross entropy, RTX 5090", GRADIENTS, tuple(rungs), held=True)
+        yield Ladder(f"RMS norm with residual, {on}", f"{data['url']} ({data['source']})", tuple(rungs), held=True)
 
 
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
-    yield from chain(sgemms(), products(), attentions(), flashes(), transposes(), lattices(), gradients())
-    yield from held_patterns.ladders()
+    yield from chain(streams(), sums(), llamas(), products(), norms())

@@ -26,10 +26,12 @@ HERE = Path(__file__).parent / "foreign"
 
 # GPUs near one of the table: base, SMs, clock (Hz), DRAM (bytes per second), L2 (MiB), power limit (W) of the published
 # specifications; for the GTX 1650 and those of the RTX 30 series of the log of the measurement, for the Max-Q the clock of a
-# log. The RTX 4070 Ti SUPER was measured at the clock a profiler sets, an RTX 5090 at a lower power limit.
+# log. The RTX 4070 Ti SUPER was measured at the clock a profiler sets, an RTX 4090 at a locked one, an RTX 5090 at a lower power
+# limit.
 RELATIVES = {
     "GTX 1650": ("T4", 14, 1.62e9, 192e9, 1, 90),
     "RTX 2080 Ti": ("T4", 68, 1.545e9, 616e9, 5.5, 250),
+    "RTX 2060 SUPER": ("T4", 34, 1.65e9, 448e9, 4, 175),
     "RTX 3060": ("RTX 3090", 28, 1.882e9, 360e9, 2.25, 170),
     "RTX 3060 Laptop": ("RTX 3090", 30, 1.282e9, 288e9, 3, 80),
     "RTX 3060 Ti": ("RTX 3090", 38, 1.695e9, 448e9, 3, 200),
@@ -39,6 +41,9 @@ RELATIVES = {
     "A40": ("RTX 3090", 84, 1.74e9, 696e9, 6, 300),
     "L40": ("L40S", 142, 2.49e9, 864e9, 96, 300),
     "RTX 4070 Ti SUPER": ("RTX 4090", 66, 2.34e9, 672e9, 48, 285),
+    "RTX 4090 at 2.52 GHz": ("RTX 4090", 128, 2.524e9, 1008e9, 72, 450),
+    "H100 NVL": ("H100 SXM", 132, 1.785e9, 3938e9, 50, 400),
+    "H20": ("H100 SXM", 78, 1.81e9, 4000e9, 60, 500),
     "GH200": ("H100 SXM", 132, 1.98e9, 4000e9, 50, 900),
     "RTX 5080": ("RTX 5090", 84, 2.617e9, 960e9, 64, 360),
     "RTX 5090, 400 W": ("RTX 5090", 170, 2.407e9, 1792e9, 96, 400),
@@ -51,7 +56,17 @@ RELATIVES = {
 # 4090 (2.82 of 2.52 GHz, see `gpu_table`) is an assumption.
 BOOST = 1.12
 BOOSTED = frozenset(
-    ("GTX 1650", "RTX 2080 Ti", "RTX 3060", "RTX 3060 Laptop", "RTX 3060 Ti", "RTX 3070 Ti", "RTX 3080", "RTX 5080")
+    (
+        "GTX 1650",
+        "RTX 2060 SUPER",
+        "RTX 2080 Ti",
+        "RTX 3060",
+        "RTX 3060 Laptop",
+        "RTX 3060 Ti",
+        "RTX 3070 Ti",
+        "RTX 3080",
+        "RTX 5080",
+    )
 )
 
 
@@ -154,7 +169,7 @@ def program(file: str, target: str) -> pyptx.Program:
     """Return the kernels of a file for a target; nvcc emits the same instructions for all from the one it names on."""
     number = targets.parse(target).number
     text = (HERE / file).read_text(encoding="utf-8")
-    return pyptx.load(re.sub(r"^\.target sm_(?:75|80)$", f".target sm_{number}", text, flags=re.MULTILINE))
+    return pyptx.load(re.sub(r"^\.target sm_(?:75|80|90|100)$", f".target sm_{number}", text, flags=re.MULTILINE))
 
 
 @lru_cache(maxsize=4)

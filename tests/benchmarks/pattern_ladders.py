@@ -39,7 +39,7 @@ def histograms() -> Iterator[Ladder]:
         for threads, ms in zip(THREADS, others, strict=True):
             grid, entry = (count // threads,), "bins_shared"
             rungs.append(Rung(f"shared {threads}", on, ms * part, FILE, entry, grid, (threads,), args, 2048))
-        yield Ladder(f"histogram by threads, {on}", f"{LOGS} (2^26 words, 512 bins)", tuple(rungs), held=True)
+        yield Ladder(f"histogram by threads, {on}", f"{LOGS} (2^26 words, 512 bins)", tuple(rungs))
 
 
 def line(on: str, kind: str, width: int, threads: int, ms: float) -> Rung:
@@ -83,14 +83,10 @@ def lines() -> Iterator[Ladder]:
     for on in GPUS:
         kinds = by_width[on].items()
         rungs = [line(on, kind, w, 512, ms) for kind, row in kinds for w, ms in zip(WIDTHS, row, strict=True)]
-        yield Ladder(
-            f"convolutions in a line by mask, {on}", f"{LOGS} (2^26 f32, CTAs of 512)", tuple(rungs), held=True
-        )
+        yield Ladder(f"convolutions in a line by mask, {on}", f"{LOGS} (2^26 f32, CTAs of 512)", tuple(rungs))
         kinds = by_threads[on].items()
         rungs = [line(on, kind, 5, t, ms) for kind, row in kinds for t, ms in zip(THREADS, row, strict=True)]
-        yield Ladder(
-            f"convolutions in a line by threads, {on}", f"{LOGS} (2^26 f32, mask of 5)", tuple(rungs), held=True
-        )
+        yield Ladder(f"convolutions in a line by threads, {on}", f"{LOGS} (2^26 f32, mask of 5)", tuple(rungs))
 
 
 def plane(on: str, kind: str, width: int, edge: int, ms: float) -> Rung:
@@ -125,7 +121,7 @@ def planes() -> Iterator[Ladder]:
         kinds = by_width[on].items()
         rungs = [plane(on, kind, w, 16, ms) for kind, row in kinds for w, ms in zip(WIDTHS, row, strict=True)]
         rungs += [plane(on, "tiled", 5, edge, ms) for edge, ms in by_edge[on].items()]
-        yield Ladder(f"convolutions in a plane, {on}", f"{LOGS} (8192 x 8192 f32)", tuple(rungs), held=True)
+        yield Ladder(f"convolutions in a plane, {on}", f"{LOGS} (8192 x 8192 f32)", tuple(rungs))
 
 
 def elementwise() -> Iterator[Ladder]:
@@ -154,7 +150,7 @@ def elementwise() -> Iterator[Ladder]:
 
                 grid = (size // 16, size // 16)
                 rungs.append(Rung(f"{entry} {size}", on, ms / 1e3, FILE, entry, grid, (16, 16), args))
-        yield Ladder(f"elementwise by size, {on}", f"{LOGS} (f32 and bytes)", tuple(rungs), held=True)
+        yield Ladder(f"elementwise by size, {on}", f"{LOGS} (f32 and bytes)", tuple(rungs))
 
 
 def scans() -> Iterator[Ladder]:
@@ -186,7 +182,7 @@ def scans() -> Iterator[Ladder]:
             Rung("add", on, 0, FILE, "scan_add", (grid - 1,), (512,), add),
         )
         rungs.append(Launches(f"{kind}, {on}", on, ms / 1e3, parts))
-    yield Ladder("scans on six GPUs", f"{LOGS} (u32, CTAs of 512)", tuple(rungs), held=True)
+    yield Ladder("scans on six GPUs", f"{LOGS} (u32, CTAs of 512)", tuple(rungs))
 
 
 def ladders() -> Iterator[Ladder]:
