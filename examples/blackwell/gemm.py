@@ -11,8 +11,8 @@ of the fifth copies and one thread of the sixth starts the products; `Roles` in 
 - Two accumulators in tensor memory: one is stored while the other accumulates. Two mbarriers each signal when it is
   full and when it has been read (CUTLASS calls the scheme a "persistent, warp-specialized" kernel).
 - With BM = 256 both are of one tile, whose B is read by two blocks of rows, so that a third less has to come from L2
-  than for two tiles. The second block follows half a ring behind the first one: the tensor cores have work while either
-  set is read.
+  than for two tiles. At both ends of a tile the first block is a stage ahead of the second one: the tensor cores have
+  work while either set is read.
 - A ring of STAGES stages of A and B filled by TMA; tcgen05.commit frees a stage when the products that read it have
   completed.
 - As many CTAs as there are multiprocessors (CTAS); they take tiles in groups of GROUP rows of tiles, so that concurrent

@@ -30,6 +30,7 @@ THREADS = 32 * (WRITERS + 2)
 MMA_K = 16  # of one tcgen05.mma with 16-bit operands
 LINE, BOX = 128, 64  # bytes and 16-bit columns of a row of a box in shared memory
 SETS = 2  # of sums in tensor memory
+AHEAD = 1  # stages; the model prefers it to 0 and 2 for K from 512 to 8192
 MOST_BYTES = 226 * 1024  # bytes of shared memory per CTA, less 1 KiB for mbarriers
 
 
@@ -45,8 +46,9 @@ class Roles:
     `read` that the writers have it. Every role counts stages and sets for itself.
 
     A tile of one block of rows has the sets in turn: one is read while the next tile's sums go to the other. One of two
-    blocks has both, and its second block is multiplied some stages behind the first one: while it is finished the
-    writers read the sums of the first, and while the next tile's first block goes ahead those of the second.
+    blocks has both. At both ends of the tile its first block is AHEAD stages before the second one: while the second is
+    finished the writers read the sums of the first, and while the next tile's first block begins those of the second.
+    In between each stage is multiplied with one block after the other and is free at once.
 
     With two CTAs (cta_group::2) each has BM rows of A and of the sums, and half of the columns of B. The first one, the
     leader, starts the products of both; its mbarriers count the bytes and the writers of both, and its commits arrive
@@ -55,7 +57,6 @@ class Roles:
 
     def __init__(self, stages: int, BM: int, BN: int, BK: int, dtype: PtxType, c: PtxType, ctas: int = 1):
         self.BM, self.BN, self.ctas = BM, BN, ctas
-        self.behind = stages // 2 if BM > ROWS else 0  # stages that the second block follows behind
         tiles = {"a": lib.WgmmaTile(BM, BK, dtype), "b": lib.WgmmaTile(BK, BN // ctas, dtype, "MN")}
         self.ring = lib.TmaRing(stages, tiles, readers=1, pair=ctas > 1)
         self.memory = lib.TensorMemory(SETS * BN, ctas=ctas)
@@ -106,21 +107,25 @@ class Roles:
             product.start(stage, second, accumulate=step != 0, block=1)
             product.release(stage)
 
-        behind = min(self.behind, steps)
+        ahead = min(AHEAD, steps // 2) if self.BM > ROWS else 0
         which, first = self.next_sums()
-        for step in ptx.range_(0, behind):
+        for step in ptx.range_(0, ahead):
             lead(step)
         if self.BM > ROWS:
             also, second = self.next_sums()
-        for step in ptx.range_(behind, steps):
+            for step in ptx.range_(0, ahead):
+                follow(step)
+        for step in ptx.range_(ahead, steps - ahead):
             stage = lead(step)
             if self.BM > ROWS:
-                follow(step - behind)
+                follow(step)
             else:
                 product.release(stage)
+        for step in ptx.range_(steps - ahead, steps):
+            lead(step)
         product.commit(self.summed.at(which))
         if self.BM > ROWS:
-            for step in ptx.range_(steps - behind, steps):
+            for step in ptx.range_(steps - ahead, steps):
                 follow(step)
             product.commit(self.summed.at(also))
 
