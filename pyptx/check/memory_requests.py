@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pyptx.check.runner import Runner, copy_launch
+from pyptx.check.argument_copies import copy_launch
+from pyptx.check.runner import Runner
 from pyptx.sim import Program
 from pyptx.sim.actions import Action, Address, LoadMatrix, StoreMatrix
 from pyptx.sim.core.debug_state import Mark, Reason

@@ -1,8 +1,7 @@
-"""Repeated runs of one launch, each on fresh copies of its arguments."""
+"""Repeated runs of one launch, each on fresh copies of the arrays that the kernel writes."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -11,19 +10,17 @@ from typing import Any
 import numpy as np
 
 from pyptx import sim
+from pyptx.check.argument_copies import array_behind, copy_arguments, host_array
 from pyptx.check.differences import first_difference
+from pyptx.check.written_arrays import expected_writes, forget_writes, learn_writes
 from pyptx.errors import SimulationError
 from pyptx.runtime import LaunchPlan
-from pyptx.runtime.arrays import arrays_of, is_on_gpu
-from pyptx.runtime.pointers import address_of
 from pyptx.sim.counters import Counters
 from pyptx.sim.memory.array_pointer import ArrayPointer
 from pyptx.sim.memory.pointers import POINTERS
 from pyptx.sim.sanitizer import AccessFinding
-from pyptx.tensor_map import TensorMap
-from pyptx.texture import Surface, Texture
 
-__all__ = ["Outcome", "Schedule", "Runner", "copy_arguments", "copy_launch"]
+__all__ = ["Outcome", "Runner", "Schedule"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ class Runner:
     @property
     def array_bytes(self) -> int:
         """Bytes of the arrays that each run copies; those of several parameters count several times."""
-        arrays = [_array_behind(arg) for arg in (*self.args, *self.settings.get("reachable", ()))]
+        arrays = [array_behind(arg) for arg in (*self.args, *self.settings.get("reachable", ()))]
         return sum(getattr(array, "nbytes", 0) for array in arrays)
 
     @property
@@ -104,7 +101,10 @@ class Runner:
         max_steps: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Outcome:
-        """Run once, on fresh copies of the arguments; variables of the module keep their values.
+        """Run once; the arrays of the arguments and the variables of the module keep their values.
+
+        The run is on copies of all arrays, or of those that the kernel is expected to write. In the latter case it shares the
+        others, which are read-only, and is repeated on copies of all if it writes one of them.
 
         Args:
             land_eagerly: instructions whose asynchronous operations complete immediately in every schedule.
@@ -116,34 +116,62 @@ class Runner:
         Raises:
             LaunchError: an argument is invalid.
         """
-        args, reachable = copy_launch(self.args, self.settings)
-        names = (*self.names, *(f"reachable[{k}]" for k in range(len(reachable))))
-        arguments = zip(names, (*args, *reachable), strict=True)
-        arrays = {name: array for name, arg in arguments if isinstance(array := _array_behind(arg), np.ndarray)}
+        options: dict[str, Any] = dict(
+            land_eagerly=land_eagerly,
+            initial_registers=initial_registers or {},
+            initial_register_threads=initial_register_threads,
+            progress=progress,
+            **self.settings,
+        )
+        if max_steps is not None:
+            options["max_steps"] = max_steps
+        program = program or self.program
+        given, names = self._given()
+        written = None if POINTERS or self.settings.get("reachable") else expected_writes(self.program, self.results)
+        if written is not None:
+            copied = {number for number, name in enumerate(names) if name in written}
+            outcome = self._run(program, copy_arguments(given, copied), names, schedule, sanitize, options)
+            if outcome.error is None or outcome.error.kind != "read_only":
+                return outcome
+            forget_writes(self.program)
+        outcome = self._run(program, copy_arguments(given), names, schedule, sanitize, options)
+        if outcome.error is None:
+            learn_writes(self.program, dict(zip(names, map(host_array, given), strict=True)), outcome.arrays)
+        return outcome
+
+    def _given(self) -> tuple[list[Any], list[str]]:
+        """Return the arguments and the arrays that are reachable otherwise, and their names."""
+        reachable = self.settings.get("reachable", ())
+        return [*self.args, *reachable], [*self.names, *(f"reachable[{k}]" for k in range(len(reachable)))]
+
+    def _run(
+        self,
+        program: sim.Program,
+        args: Sequence[Any],
+        names: Sequence[str],
+        schedule: Schedule,
+        sanitize: bool,
+        options: Mapping[str, Any],
+    ) -> Outcome:
+        """Run on these arguments."""
+        arrays = _arrays(names, args)
         found: list[AccessFinding] | None = [] if sanitize else None
         synchronizations = np.zeros(1, np.uint64)
-        settings = {**self.settings, "reachable": reachable}
-        if max_steps is not None:
-            settings["max_steps"] = max_steps
         try:
             result = sim.launch(
-                program or self.program,
+                program,
                 self.plan.grid,
                 self.plan.block,
-                args,
+                args[: len(self.args)],
                 cluster=self.plan.cluster,
                 smem_bytes=self.plan.smem_bytes,
                 schedule=schedule.kind,
                 seed=schedule.seed,
-                land_eagerly=land_eagerly,
                 findings=found,
                 uninitialized=[arrays[name] for name in self.results if name in arrays],
                 synchronizations=synchronizations,
-                initial_registers=initial_registers or {},
-                initial_register_threads=initial_register_threads,
                 keep_variables=True,
-                progress=progress,
-                **settings,
+                **{**options, "reachable": args[len(self.args) :]},
             )
         except SimulationError as error:
             if error.kind is None:  # the program cannot be simulated
@@ -158,70 +186,7 @@ class Runner:
         )
 
 
-def copy_launch(args: Sequence[Any], settings: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
-    """Return copies of the arguments of a launch, and of the arrays of its option `reachable`, as `copy_arguments` does."""
-    copies = copy_arguments([*args, *settings.get("reachable", ())])
-    return copies[: len(args)], copies[len(args) :]
-
-
-def copy_arguments(args: Sequence[Any]) -> list[Any]:
-    """Return the arguments with copies of their arrays in host memory; arrays that share memory still share it.
-
-    Copies of arrays whose address `pyptx.pointer` has fixed are at the same simulated address.
-    """
-    made: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # by id of the owner: the owner, kept alive, and its copy
-
-    def copied(array: np.ndarray) -> np.ndarray:
-        owner = array
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
-        if not owner.flags.c_contiguous:
-            return placed(array, array.copy())
-        if id(owner) not in made:
-            made[id(owner)] = owner, placed(owner, owner.copy())
-        first, start = (a.__array_interface__["data"][0] for a in (owner, array))
-        return np.ndarray(array.shape, array.dtype, made[id(owner)][1], start - first, array.strides)
-
-    def placed(original: Any, made: np.ndarray) -> np.ndarray:
-        POINTERS.place_copy(made, address_of(original))
-        return made
-
-    def fresh(arg: Any) -> Any:
-        if isinstance(arg, ArrayPointer):
-            return replace(arg, array=copied(arg.array))
-        if isinstance(arg, TensorMap):
-            if arg.source is None:
-                return arg
-            other = copy.copy(arg)
-            object.__setattr__(other, "source", copied(_required_host(arg.source)))
-            object.__setattr__(other, "address", None)
-            return other
-        if isinstance(arg, (Texture, Surface)):
-            return arg.over([copied(_required_host(source)) for source in arg.sources])
-        host = _host(arg)
-        if host is None:
-            return arg
-        return placed(arg, host.copy()) if is_on_gpu(arg) else copied(host)
-
-    return list(map(fresh, args))
-
-
-def _host(value: Any) -> np.ndarray | None:
-    """Return an array of any framework as a NumPy array; None if the value is not an array."""
-    if isinstance(value, np.generic):
-        return None
-    arrays = arrays_of(value)
-    return None if arrays is None else np.asarray(arrays.host(value))
-
-
-def _required_host(value: Any) -> np.ndarray:
-    host = _host(value)
-    assert host is not None, "tensor maps, textures, and surfaces are made of arrays"
-    return host
-
-
-def _array_behind(arg: Any) -> Any:
-    """Return the array behind an argument, or the argument itself."""
-    if isinstance(arg, (TensorMap, Texture, Surface)):
-        return arg.source
-    return arg.array if isinstance(arg, ArrayPointer) else arg
+def _arrays(names: Sequence[str], args: Sequence[Any]) -> dict[str, np.ndarray]:
+    """Return the arrays of arguments by name."""
+    arguments = zip(names, args, strict=True)
+    return {name: array for name, arg in arguments if isinstance(array := array_behind(arg), np.ndarray)}

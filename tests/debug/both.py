@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 
 from pyptx import sim
-from pyptx.check.runner import copy_arguments
+from pyptx.check.argument_copies import copy_arguments
 from pyptx.runtime import runtime_for
 from pyptx.sim.debug import DebugLaunch
 

@@ -9,7 +9,7 @@ import pytest
 
 from examples.hopper import gemm
 from pyptx import sim
-from pyptx.check.runner import copy_arguments
+from pyptx.check.argument_copies import copy_arguments
 from pyptx.runtime import runtime_for
 from pyptx.sim.core.debug_state import EventKind, Mark, Reason, Space, WatchedRange
 from pyptx.sim.debug import DebugLaunch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pyptx.check.runner import copy_launch
+from pyptx.check.argument_copies import copy_launch
 from pyptx.debug.errors import DebugError
 from pyptx.debug.expressions import Expression
 from pyptx.debug.inspect.python_names import PythonNames, trace_python_names
