@@ -146,6 +146,7 @@ class _Writer:
     program: SliceProgram
     operation: Callable[[InstructionStep], Operation]
     _known: dict[tuple[int, tuple[bool, ...]], Segment] = field(default_factory=dict)
+    _sometimes: dict[int, list[tuple[int, float]]] = field(default_factory=dict)
     _parts: dict[int, list[Loop | list[InstructionStep]]] = field(default_factory=dict)
     _kept: list[WarpPath] = field(default_factory=list)  # their ids are keys
 
@@ -198,20 +199,25 @@ class _Writer:
             program.runs[depth].append(LoopRun(starts, len(program.segments)))
 
     def _segment(self, steps: list[InstructionStep], turn: int, turns: int) -> Segment:
-        included = tuple(self._included(step, turn, turns) for step in steps if step.weight < 1)
+        sometimes = self._sometimes.get(id(steps))
+        if sometimes is None:
+            own = [(self.operation(step).kind, step.weight) for step in steps if step.weight < 1]
+            sometimes = self._sometimes[id(steps)] = own
+        included = tuple([_included(kind, weight, turn, turns) for kind, weight in sometimes])
         key = id(steps), included
         if key not in self._known:
             flags = iter(included)
             self._known[key] = Segment.of(self.operation(step) for step in steps if step.weight >= 1 or next(flags))
         return self._known[key]
 
-    def _included(self, step: InstructionStep, turn: int, turns: int) -> bool:
-        kind, times = self.operation(step).kind, int(step.weight * turns + 0.5)
-        if kind == OpKind.MBARRIER_WAIT:
-            return turn >= turns - times
-        if kind in _ARRIVALS:
-            return turn < times
-        return int((turn + 1) * step.weight + 1e-9) > int(turn * step.weight + 1e-9)
+
+def _included(kind: int, weight: float, turn: int, turns: int) -> bool:
+    """Return True when a step that executes in a part of the iterations of its loop does so in one of them."""
+    if kind == OpKind.MBARRIER_WAIT:
+        return turn >= turns - int(weight * turns + 0.5)
+    if kind in _ARRIVALS:
+        return turn < int(weight * turns + 0.5)
+    return int((turn + 1) * weight + 1e-9) > int(turn * weight + 1e-9)
 
 
 def chain_ctas(program: SliceProgram | Sequence[Operation], ctas: int, written: int, last: bool) -> SliceProgram:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from statistics import median
 
@@ -164,6 +165,19 @@ class EntryCode:
     cold: frozenset[int]
     reads: tuple[float, ...]
 
+    @cached_property
+    def kinds(self) -> list[Counter[tuple[int, str]]]:
+        """Number of machine instructions of each block by PTX instruction and opcode."""
+        words = [_word(line) for line in self.lines]
+        return [
+            Counter(
+                (self.owners[row], words[row])
+                for row in range(*block)
+                if self.owners[row] >= 0 and words[row] not in _CONVERGENCE
+            )
+            for block in self.blocks
+        ]
+
 
 def read_code(compiled: Assembly, program: Program) -> EntryCode:
     """Return the machine code of the entry that `program` runs."""
@@ -253,7 +267,7 @@ def find_path(code: EntryCode, counts: np.ndarray) -> WarpPath:
 
 def _block_runs(code: EntryCode, counts: np.ndarray) -> tuple[list[float], list[int]]:
     """Return executions of each block, and the number of copies of its instructions it holds."""
-    kinds = [_kinds(code, block) for block in code.blocks]
+    kinds = code.kinds
     left = {kind: float(counts[kind[0]]) for own in kinds for kind in own}
     blocks_of = Counter(kind for own in kinds for kind in own)
     runs: list[float] = []
@@ -287,12 +301,6 @@ def _block_runs(code: EntryCode, counts: np.ndarray) -> tuple[list[float], list[
     for number in range(len(runs)):  # blocks with instructions added by ptxas only
         known = runs[number] = known if runs[number] < 0 else runs[number]
     return runs, unrolled
-
-
-def _kinds(code: EntryCode, block: tuple[int, int]) -> Counter[tuple[int, str]]:
-    """Count the machine instructions of a block by PTX instruction and opcode."""
-    own = (row for row in range(*block) if code.owners[row] >= 0)
-    return Counter((code.owners[row], word) for row in own if (word := _word(code.lines[row])) not in _CONVERGENCE)
 
 
 def _counted(kinds: Mapping[tuple[int, str], int]) -> list[tuple[int, str]]:
@@ -332,8 +340,8 @@ def _copies_of_all(
 def _executed(code: EntryCode, runs: Sequence[float]) -> dict[tuple[int, str], float]:
     """Return the executions of all machine instructions of each kind: PTX instruction and opcode."""
     found: dict[tuple[int, str], float] = {}
-    for block, times in zip(code.blocks, runs, strict=True):
-        for kind, k in _kinds(code, block).items():
+    for kinds, times in zip(code.kinds, runs, strict=True):
+        for kind, k in kinds.items():
             found[kind] = found.get(kind, 0.0) + k * times
     return found
 
@@ -347,8 +355,7 @@ def _copies(
     may be unrolled among instructions that occur once.
     """
     found = [1.0] * len(code.lines)
-    for (first, end), times in zip(code.blocks, unrolled, strict=True):
-        kinds = _kinds(code, (first, end))
+    for (first, end), kinds, times in zip(code.blocks, code.kinds, unrolled, strict=True):
         for row in range(first, end):
             kind = code.owners[row], _word(code.lines[row])
             if kind in kinds:

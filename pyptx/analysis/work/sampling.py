@@ -249,9 +249,11 @@ class _Probe:
     def _nodes(self, axis: int) -> list[int]:
         """Return positions between which work is constant or changes linearly; a single step is located by bisection."""
         size = self.extent[axis]
-        nodes = {0, min(1, size - 1), max(0, size - 2), size - 1}
+        nodes = {0, min(1, size - 1), size - 1}
         if not self.expensive:
-            nodes.add(size // 2)
+            nodes |= {max(0, size - 2), size // 2}
+        elif size > 2 and not self._alike(axis, 1, size - 1):
+            nodes.add(size - 2)
         open_ = list(pairwise(sorted(nodes)))
         while open_:
             low, high = open_.pop()
