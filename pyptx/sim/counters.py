@@ -42,7 +42,7 @@ class Counters:
     @classmethod
     def zeros(cls, n: int) -> Counters:
         """Return counters of zero: rows of one array, in the order of the attributes."""
-        return cls(*np.zeros((len(fields(cls)), n), np.uint64))
+        return cls(*np.zeros((_COUNT, n), np.uint64))
 
     @property
     def warp_instructions(self) -> int:
@@ -80,3 +80,6 @@ class Counters:
     def __repr__(self) -> str:
         totals = ", ".join(f"{name}={value:,}" for name, value in self.totals.items())
         return f"<Counters of {self.issues.size} instructions{': ' if totals else ''}{totals}>"
+
+
+_COUNT = len(fields(Counters))

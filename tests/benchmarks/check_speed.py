@@ -2,8 +2,8 @@
 
 Examples in each schedule, simulated plainly and watched (sim.launch(..., sanitize=True)), in turn in each round; the
 ratio is the median of the ratios within a round with its 95 % interval, in CPU seconds of one thread. `check` is the
-fastest of some whole warm `kernel.check` with its six runs: CPU time with one run after the other, wall time with as many
-at a time as there are cores, and plain runs in the eager schedule that take as long.
+fastest of some whole warm `kernel.check`, with its six runs or with one that proves the others equal: CPU time with one run
+after the other, wall time with as many at a time as there are cores, and plain runs in the eager schedule that take as long.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ KERNELS = {
     "blackwell/gemm.py": [(256, 256), (256, 512), BF16],
     "sgemm.py": [(256, 256), (256, 256), F32],
     "rms_norm.py": [(256, 1024), (1024,), F32],
+    "vector_add.py": [(1 << 20,), (1 << 20,), F32],
 }
 
 
