@@ -104,7 +104,7 @@ class Runner:
         """Run once; the arrays of the arguments and the variables of the module keep their values.
 
         The run is on copies of all arrays, or of those that the kernel is expected to write. In the latter case it shares the
-        others, which are read-only, and is repeated on copies of all if it writes one of them.
+        others, which are read-only, and is repeated on copies of all if it ends in a fault: it may have written one of them.
 
         Args:
             land_eagerly: instructions whose asynchronous operations complete immediately in every schedule.
@@ -131,11 +131,12 @@ class Runner:
         if written is not None:
             copied = {number for number, name in enumerate(names) if name in written}
             outcome = self._run(program, copy_arguments(given, copied), names, schedule, sanitize, options)
-            if outcome.error is None or outcome.error.kind != "read_only":
+            if outcome.error is None or outcome.error.kind in ("deadlock", "steps"):
                 return outcome
-            forget_writes(self.program)
         outcome = self._run(program, copy_arguments(given), names, schedule, sanitize, options)
         if outcome.error is None:
+            if written is not None:  # a shared array was written
+                forget_writes(self.program)
             learn_writes(self.program, dict(zip(names, map(host_array, given), strict=True)), outcome.arrays)
         return outcome
 

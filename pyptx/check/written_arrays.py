@@ -1,6 +1,7 @@
 """The arrays that a kernel writes, as earlier runs have shown: further runs share the others instead of copying them.
 
-The simulator verifies this: shared arrays are read-only, a write to one of them is a fault, and the run is repeated on copies.
+The simulator verifies this: shared arrays are read-only, a write to one of them is a fault, and a run that ends in a fault is
+repeated on copies.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from check.kernels import CLEAN
 from check.test_one_run import HEAD as ONE
 
 from pyptx import load, sim
@@ -72,3 +73,15 @@ def test_a_write_to_a_read_only_array_of_the_caller_is_made_on_copies():
     y.flags.writeable = False
     kernel = load(COPY)["test"]
     assert all(kernel.check(x, y, grid=1, block=32).ok for _ in range(2))
+
+
+def test_a_copy_of_a_tensor_map_that_earlier_runs_did_not_see_is_made_on_copies():
+    x = np.zeros((64, 64), np.float32)  # the transpose of zeros changes nothing in an array of zeros
+    clean = CLEAN["transpose by TMA"]
+    kernel = load(clean.text())[clean.kernel.name]
+    _, plan, _ = clean.bound
+    for value in (0, 1):
+        x[:] = value
+        _, _, args = clean.kernel.launcher.bind(x, out=np.zeros((64, 64), np.float32))
+        for _ in range(2):
+            assert kernel.check(plan.grid, plan.block, *args, smem_bytes=plan.smem_bytes).ok
