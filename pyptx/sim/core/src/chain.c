@@ -1,6 +1,7 @@
 // Construction of the chains of a program, and the steps of operations without a specialized one. See chain.h.
 #include "chain.h"
 #include "linear.h"
+#include "quads.h"
 #include "sanitizer/sanitizer.h"
 
 STEP(chain_end) { (void)regs; (void)x; (void)m; return f; }
@@ -65,6 +66,22 @@ u32 named_places(const Op *o, const Link *f, u32 *places) {
     if (f->b != o->b) places[n++] = f->b;
     if (f->c != o->c) places[n++] = f->c;
     return n;
+}
+
+// The uses of each 32-bit register row in the program.
+static Uses *uses(const Ctx *x, u64 npool) {
+    u64 rows = x->reg_bytes / 128 + 1;
+    Uses *r = calloc(rows, sizeof(Uses));
+    for (u32 pc = 0; r && pc < x->nops; pc++) {
+        u32 places[NAMED], n = named_places(&x->ops[pc], &x->link[pc], places);
+        for (u32 k = 0; k < n; k++) {
+            if (places[k] & 127 || places[k] >= x->reg_bytes) continue;
+            r[places[k] / 128].named++;
+            r[places[k] / 128].last = pc;
+        }
+    }
+    for (u64 k = 0; r && k < npool; k++) if (!(x->pool[k] & 127) && x->pool[k] < x->reg_bytes) r[x->pool[k] / 128].listed++;
+    return r;
 }
 
 // Test whether an operation of a line may write these bytes of the registers.
@@ -145,6 +162,8 @@ int open_chains(Ctx *x, u64 npool) {
     x->run[n].before = before;
     pass_copies(x, leader);
     if (!x->debug && !x->sanitizer && !x->marks && !open_linear(x, stop, leader, npool)) { free(stop); return 0; }
+    Uses *named = uses(x, npool);
+    if (!named || (!x->debug && !x->sanitizer && !x->marks && !open_quads(x, stop, leader, named))) { free(named); free(stop); return 0; }
     for (u32 pc = 0; pc + 4 <= n; pc++) {
         Step step = fused_fma_step(&x->link[pc]);
         if (step && x->run[pc].step == x->link[pc].next) {
@@ -156,7 +175,8 @@ int open_chains(Ctx *x, u64 npool) {
             pc += 3;
         }
     }
-    if (!x->debug && !fuse_steps(x, leader, npool)) { free(stop); return 0; }
+    if (!x->debug) fuse_steps(x, leader, named);
+    free(named);
     for (u32 pc = n; pc-- > 0;) {
         if (x->run[pc].step == chain_end) continue;
         x->run[pc].count = ((x->ops[pc].flags & F_COUNT) != 0) + (stop[pc + 1] ? 0 : x->run[pc + 1].count);
@@ -170,6 +190,7 @@ void close_chains(Ctx *x) {
     release_aligned(x->run);
     release_aligned(x->executed);
     release_aligned(x->linear);
+    release_aligned(x->quads);
 }
 
 // A chain adds its count at its start and subtracts it at its end; prefix sums give the executions of each operation.

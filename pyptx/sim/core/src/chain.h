@@ -38,7 +38,8 @@ Step guarded_step(const Op *o, const u32 *pool);                        // the s
 int quick_writes(const Op *o, u32 row, u32 bytes);                      // 1: it may write these bytes; arithmetic_steps.c
 int memory_writes(const Op *o, const u32 *pool, u32 row, u32 bytes);     // the same, of loads and stores with a step
 Step fused_fma_step(const Link *f);                                      // four operations in one; arithmetic_steps.c
-int fuse_steps(Ctx *x, const u8 *leader, u64 npool);                    // fused_steps.c; 0: out of memory
+typedef struct { u32 named, listed, last; } Uses;                        // of a row: by operations, in operand lists; the last of the former
+void fuse_steps(Ctx *x, const u8 *leader, const Uses *uses);            // fused_steps.c
 enum { NAMED = 11 };
 u32 named_places(const Op *o, const Link *f, u32 *places);              // up to NAMED fields that may name a register; chain.c
 int quick_narrow(const Op *o);

@@ -33,6 +33,7 @@ typedef struct Op Op;
 typedef struct Ctx Ctx;
 typedef struct Link Link;                               // chain.h
 typedef struct Linear Linear;                           // linear.c
+typedef struct Quad Quad;                               // quads.h
 typedef struct Run Run;
 typedef void (*Handler)(Ctx *x, const Op *o, u32 m);    // `m`: the lanes that execute it
 
@@ -152,6 +153,7 @@ struct Ctx {
     Link *link;
     Run *run;
     Linear *linear;             // forms that warps evaluate; or NULL
+    Quad *quads;                // of stores that compute what they store; or NULL
     Executed *executed;         // differences between consecutive operations, see settle_counts
     u64 turn_end, turn_left;    // warp-instructions at the end of the turn, and remaining; see read_clock
     u32 chain_start;

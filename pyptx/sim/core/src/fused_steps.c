@@ -3,6 +3,7 @@
 // not written, because nothing else in the program reads them.
 #include "approximations.h"
 #include "chain.h"
+#include "quads.h"
 
 typedef float F8 __attribute__((ext_vector_type(8)));
 typedef i32 S8 __attribute__((ext_vector_type(8)));
@@ -109,32 +110,17 @@ static u32 takes(Link *f, u32 kind, u32 row) {
     return kind == FOLD_FMA ? FOLD_HORNER : kind;
 }
 
-// Count the uses of each 32-bit register row in the program.
-static u8 *named(const Ctx *x, u64 npool) {
-    u64 rows = x->reg_bytes / 128 + 1;
-    u8 *times = calloc(rows, 1);
-#define NAMES(o) do { u64 o_ = (o); if (!(o_ & 127) && o_ < x->reg_bytes && times[o_ / 128] < 3) times[o_ / 128]++; } while (0)
-    for (u32 pc = 0; times && pc < x->nops; pc++) {
-        u32 places[NAMED], n = named_places(&x->ops[pc], &x->link[pc], places);
-        for (u32 k = 0; k < n; k++) NAMES(places[k]);
-    }
-    for (u64 k = 0; times && k < npool; k++) NAMES(x->pool[k]);
-    return times;
-}
-
-int fuse_steps(Ctx *x, const u8 *leader, u64 npool) {
-    u8 *times = named(x, npool);
-    if (!times) return 0;
+void fuse_steps(Ctx *x, const u8 *leader, const Uses *uses) {
     for (u32 pc = 0; pc + 1 < x->nops; pc++) {
         Link *f = &x->link[pc];
         u32 n = 1, kind = kind_of(&x->ops[pc]);
-        if (!kind || kind == FOLD_EX2 || x->run[pc].step == chain_end) continue;
+        if (!kind || kind == FOLD_EX2 || x->run[pc].step == chain_end || x->run[pc].step == skipped) continue;
         f->same = kind;
         for (; pc + n < x->nops && n < 1 << 20; n++) {
             const Link *last = &f[n - 1];
             u32 next = kind_of(&x->ops[pc + n]);
             if (!next || leader[pc + n] || f[n].next == chain_end || f[n].next != x->run[pc + n].step) break;
-            if ((f[n].d != last->d && times[last->d / 128] != 2) || !(next = takes(&f[n], next, last->d))) break;
+            if ((f[n].d != last->d && uses[last->d / 128].named + uses[last->d / 128].listed != 2) || !(next = takes(&f[n], next, last->d))) break;
             f[n].same = next;
         }
         f->same = NONE;
@@ -146,6 +132,4 @@ int fuse_steps(Ctx *x, const u8 *leader, u64 npool) {
         }
         pc += n - 1;
     }
-    free(times);
-    return 1;
 }

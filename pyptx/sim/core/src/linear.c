@@ -1,11 +1,12 @@
 // Evaluation of linear forms by a warp. See linear.h.
 #include "linear.h"
 
-static inline i64 first_lane(Ctx *x, const Linear *v) {
-    u64 value = (u64)v->k0;
-    for (u32 k = 0; k < v->terms; k++) value += (u64)v->term[k].factor * (*(u32 *)R(x, v->term[k].place) >> v->term[k].shift);
-    return (i64)value;
+static inline u64 sum_of_terms(Ctx *x, const Linear *v) {
+    u64 sum = 0;
+    for (u32 k = 0; k < v->terms; k++) sum += (u64)v->term[k].factor * (*(u32 *)R(x, v->term[k].place) >> v->term[k].shift);
+    return sum;
 }
+static inline i64 first_lane(Ctx *x, const Linear *v) { return (i64)((u64)v->k0 + sum_of_terms(x, v)); }
 
 static inline int holds(u32 kind, i64 difference) {
     return kind == TO_LT ? difference < 0 : kind == TO_LE ? difference <= 0 : kind == TO_EQ ? difference == 0 : difference != 0;
@@ -30,14 +31,16 @@ static void write_linear(Ctx *x, const Linear *v, u32 m) {
 }
 void write_linears(Ctx *x, u32 first, u32 n, u32 m) { for (u32 k = 0; k < n; k++) write_linear(x, &x->linear[first + k], m); }
 
-// The operations from `f` on whose results are linear forms: d, c are the first and the last form to write.
+// The operations from `f` on whose results are linear forms.
 STEP(linear_forms) {
     const Linear *v = x->linear + f->d, *end = x->linear + f->c;
-    if (UNLIKELY(m != ALL)) write_linears(x, f->d, f->c - f->d, m);
-    else
-        for (; v < end; v++) {
-            if (v->read == READ_GUARDED_LOAD) continue;
-            i64 value = first_lane(x, v);
+    if (UNLIKELY(m != ALL)) {
+        write_linears(x, f->d, f->c - f->d, m);
+        write_linears(x, f->a, f->b - f->a, m);
+    } else
+        for (u64 sum = 0; v < end; v++) {
+            if (!v->again) sum = sum_of_terms(x, v);
+            i64 value = (i64)((u64)v->k0 + sum);
             if (v->kind >= TO_LT) AT(u32, v->row) = compared(v, value);
             else if (v->read == READ_ALL) write_linear(x, v, ALL);
             else if (v->kind == TO_64) AT(u64, v->row) = (u64)value;
@@ -48,4 +51,8 @@ STEP(linear_forms) {
 }
 
 // The operation alone, at the end of a turn.
-void linear_alone(Ctx *x, u32 pc, u32 m) { write_linears(x, x->link[pc].d, x->link[pc].b - x->link[pc].d, m); }
+void linear_alone(Ctx *x, u32 pc, u32 m) {
+    const Link *f = &x->link[pc];
+    write_linears(x, f->d, (f->same > 1 ? f[1].d : f->c) - f->d, m);
+    write_linears(x, f->a, (f->same > 1 ? f[1].a : f->b) - f->a, m);
+}

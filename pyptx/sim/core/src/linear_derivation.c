@@ -2,13 +2,9 @@
 //
 // Only operations before the first place to which lanes may jump or where they reconverge are treated, so all lanes of the warp
 // execute them once, and each value of a register has one writer.
-#include "linear.h"
+#include "linear_program.h"
 
-enum { SPECIALS = LINEAR_SPECIALS, MOST = 1 << 12, ROOM = 1 << 20 };    // MOST: operations; ROOM: of values of special registers
-
-typedef struct { u32 place, shift; i64 hi, lo; } Special;              // its values >> shift, from lo to hi
-// lo, hi: the range over all threads. A 32-bit register has the form modulo 2^32.
-typedef struct { i64 k0, kl, k[SPECIALS], lo, hi; } Form;
+enum { MOST = 1 << 12, ROOM = 1 << 20 };                               // operations; values of special registers
 
 enum { IS_MOVE, IS_SUM, IS_DIFFERENCE, IS_PRODUCT, IS_MULTIPLY_ADD, IS_LEFT_SHIFT, IS_RIGHT_SHIFT, IS_AND, IS_COMPARISON };
 // What an operation computes: of 64-bit operands (`wide`) or widened ones (`widens`), which are signed or not.
@@ -32,15 +28,7 @@ __attribute__((constructor)) static void find_meanings(void) {
     load = core_op_code("ld");
 }
 
-typedef struct {
-    Ctx *x;
-    Special special[SPECIALS];
-    u32 nspecials;
-    Form *form;                                                         // of each operation
-    u32 *newest;                                                        // of each row of the registers: 1 + the operation with its form
-    u32 *read;                                                          // of each operation: how its form is read
-    u32 *address, *loaded;      // of each load and store: 1 + the operation with the form of its address; that of what it loads into
-} Forms;
+u32 linear_result(const Op *o) { return meaning[o->code]->to; }
 
 // Coefficients are computed modulo 2^64; the range is exact.
 static i64 plus(i64 a, i64 b) { return (i64)((u64)a + (u64)b); }
@@ -195,12 +183,15 @@ static int derive(Forms *s, const Op *o, const Meaning *q, Form *r) {
     }
 }
 
-static void read_row(Forms *s, u32 place, u32 how) {
+void read_row(Forms *s, u32 place, u32 how) {
     u32 from = place % 128 || place >= s->x->reg_bytes ? 0 : s->newest[place / 128];
     if (from && s->read[from - 1] < how) s->read[from - 1] = how;
 }
 static void forget(Forms *s, u32 place, u32 bytes) {
-    for (u32 row = place / 128; row < (place + bytes) / 128 && (u64)row * 128 < s->x->reg_bytes; row++) s->newest[row] = 0;
+    for (u32 row = place / 128; row < (place + bytes) / 128 && (u64)row * 128 < s->x->reg_bytes; row++) {
+        s->newest[row] = 0;
+        s->writes[row]++;
+    }
 }
 // An operation without a form writes at least the first row at `place`, and may write some more.
 static void overwritten(Forms *s, const Op *o, u32 place) {
@@ -251,17 +242,6 @@ static int other(Forms *s, u32 pc) {
     return 1;
 }
 
-static Linear compiled(const Forms *s, const Op *o, const Form *v, u32 read) {
-    Linear r = {o->d, meaning[o->code]->to, read, o->flags & F_FULL, 0, v->k0, v->kl, {{0}}};
-    for (u32 k = 0; k < SPECIALS; k++) {
-        if (!v->k[k]) continue;
-        r.term[r.terms].factor = v->k[k];
-        r.term[r.terms].place = s->special[k].place;
-        r.term[r.terms++].shift = s->special[k].shift;
-    }
-    return r;
-}
-
 // The values that registers have after `end` are read by the operations there.
 static void read_outside(Forms *s, u32 end, u64 npool) {
     Ctx *x = s->x;
@@ -273,39 +253,23 @@ static void read_outside(Forms *s, u32 end, u64 npool) {
     for (u64 k = 0; k < npool; k++) read_row(s, x->pool[k], READ_ALL);
 }
 
-// Plan the steps of operations `from` to `end` (all with a form), of which `n` forms are written before.
-static u32 plan_group(Forms *s, u32 from, u32 end, u32 n) {
-    Ctx *x = s->x;
-    for (u32 pc = from; pc < end; pc++) {
-        Link *f = &x->link[pc];
-        f->d = n;
-        if (s->read[pc]) x->linear[n++] = compiled(s, &x->ops[pc], &s->form[pc], s->read[pc]);
-        f->b = n;
-    }
-    for (u32 pc = from; pc < end; pc++) {
-        Link *f = &x->link[pc];
-        f->c = n;
-        f->same = end - pc;
-        f->next = x->run[pc].step = linear_forms;
-        x->run[pc].fused = from;
-    }
-    return n;
-}
-
 int open_linear(Ctx *x, const u8 *stop, const u8 *leader, u64 npool) {
-    u32 end = 0, rows = (u32)(x->reg_bytes / 128) + 1, n = 0, found = 0;
+    u32 end = 0, rows = (u32)(x->reg_bytes / 128) + 4, found = 0;
     while (end < x->nops && end < MOST && x->run[end].step != chain_end && !stop[end] && !leader[end]) end++;
     if (end < 2) return 1;
     Forms s = {.x = x};
     s.form = (Form *)aligned_room(sizeof(Form) * end);
-    s.newest = calloc(rows + 3 * end, sizeof(u32));
+    s.newest = calloc(3 * rows + 3 * end, sizeof(u32));
     if (!s.form || !s.newest) { release_aligned(s.form); free(s.newest); return 0; }
-    s.read = s.newest + rows;
+    s.writes = s.newest + rows;
+    s.first = s.writes + rows;
+    s.read = s.first + rows;
     s.address = s.read + end;
     s.loaded = s.address + end;
     for (u32 pc = 0; pc < end; pc++) {
         const Op *o = &x->ops[pc];
         const Meaning *q = meaning[o->code];
+        note_names(&s, pc);
         if (q && !o->mod && !(o->flags & (F_SPECIAL | F_GUARDED)) && !(o->d & 3) && derive(&s, o, q, &s.form[pc])) {
             x->run[pc].linear = 1;
             found++;
@@ -318,20 +282,7 @@ int open_linear(Ctx *x, const u8 *stop, const u8 *leader, u64 npool) {
     }
     read_outside(&s, end, npool);
     x->linear = found ? (Linear *)aligned_room(sizeof(Linear) * found) : 0;
-    for (u32 pc = 0; x->linear && pc < end;) {
-        u32 from = pc;
-        while (pc < end && x->run[pc].linear) pc++;
-        n = plan_group(&s, from, pc, n);
-        if (pc == from) pc++;
-    }
-    for (u32 pc = 0; x->linear && pc < end; pc++) {
-        Link *f = &x->link[pc];
-        if (s.address[pc]) f->d = x->link[s.address[pc] - 1].d;
-        if (s.loaded[pc]) {
-            f->b = x->link[s.loaded[pc] - 1].d;
-            f->c = x->ops[pc].mod >> 4 & 15;
-        }
-    }
+    if (x->linear) plan_forms(&s, end, found);
     free(s.newest);
     release_aligned(s.form);
     return !found || x->linear;

@@ -3,6 +3,7 @@
 #include "chain.h"
 #include "debug.h"
 #include "linear.h"
+#include "quads.h"
 
 static u32 free_group(Warp *w) {
     u32 g = 0;
@@ -179,7 +180,7 @@ static __attribute__((noinline)) const Link *run_until_turn_ends(Ctx *x, char *r
         if (run[middle].before <= target) end = middle; else after = middle;
     }
     if (run[end].fused >= pc) end = run[end].fused;
-    else if (run[end].linear && run[end].fused == run[pc].fused) end = pc;     // it would be executed as a whole
+    else if (run[end].fused == run[pc].fused && (run[end].linear || run[end].step == skipped)) end = pc;   // executed as a whole
     if (end == pc) return &x->link[pc];
     Step planted = x->link[end].next;
     x->link[end].next = chain_end;
@@ -241,7 +242,8 @@ resume:;
         if (LIKELY(!(flags & F_SPECIAL))) {
             x->pc = pc;
             x->turn_left = left;
-            if (UNLIKELY(run->linear)) linear_alone(x, pc, m); else o->fn(x, o, flags & F_FULL ? ALL : m);
+            if (UNLIKELY(run->linear)) linear_alone(x, pc, m);
+            else if (LIKELY(run->step != skipped)) o->fn(x, o, flags & F_FULL ? ALL : m);
             if (UNLIKELY(x->status != STATUS_RUNNING)) { g->pc = pc; goto out; }
             pc++;
             continue;
