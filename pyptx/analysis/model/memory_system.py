@@ -24,8 +24,7 @@ REMOTE = 0.7  # latency between SMs relative to L2: 180 of 261 cycles on H800 (L
 # CTAs that are added to those of the grid 1.25 on RTX 3080 and 1.3 on GTX 1650. A slice holds 512 consecutive bytes: 1 and 2 KiB
 # of bins take part in these with 1.4 and 3.2 sectors per cycle.
 ATOMIC_SECTOR_CYCLES = 1.3
-# Cycles for each further lane that names the same word: "one operation per clock" to a common address since Kepler (NVIDIA, white
-# paper of GK110); 0.96 and 1.04 per cycle on RTX 3080 and GTX 1650.
+# Cycles for each further lane that names the same word: 0.96 and 1.04 lanes per cycle on RTX 3080 and GTX 1650.
 ATOMIC_LANE_CYCLES = 1.0
 L1_BYTES = 28 * 1024  # of an SM that shared memory cannot take
 
