@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 # Whitespace and comments, as a regular expression; `# 1 "file"` line markers count as comments.
-TRIVIA = r"(?:[ \t\n\r\f\v]++|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|\#[ \t]*+[0-9][^\n]*+)"
+TRIVIA = r"(?:[ \t\n\r\f\v]++|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/|\#[ \t]*+[0-9][^\n]*+)"
 
 Layout = tuple[tuple[str, str], ...]
 """Pairs (role, text): the trivia in front of the token with that role ("item3", or "item" for every list item), or, for

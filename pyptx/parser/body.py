@@ -16,7 +16,7 @@ from pyptx.parser.statements import parse_statement
 
 __all__ = ["BodyParser", "without_formatting"]
 
-_TRIVIA = re.compile(r"([ \t\r\f\v]*+)(?:(\n)|(//[^\n]*+|\#[ \t]*+[0-9][^\n]*+)|(/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)|\Z)")
+_TRIVIA = re.compile(r"([ \t\r\f\v]*+)(?:(\n)|(//[^\n]*+|\#[ \t]*+[0-9][^\n]*+)|(/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/)|\Z)")
 _BRACE = re.compile(r"([ \t\r\f\v]*+)([{}])")
 _BRACES = re.compile(r"[{}]")
 

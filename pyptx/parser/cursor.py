@@ -17,7 +17,7 @@ MAX_DEPTH = 200  # nesting of blocks, and of parentheses in an expression
 MAX_OPERAND_DEPTH = 50  # nesting of vectors, lists and addresses
 
 # Whitespace and comments up to and including the end of the line.
-END_OF_LINE = re.compile(r"((?:[ \t\r\f\v]++|/\*[^*\n]*+(?:\*(?!/)[^*\n]*+)*+\*/)*+(?://[^\n]*+)?+)(\n|\Z)")
+END_OF_LINE = re.compile(r"((?>(?:[ \t\r\f\v]++|/\*[^*\n]*+(?:\*(?!/)[^*\n]*+)*\*/)*)(?>(?://[^\n]*+)?))(\n|\Z)")
 
 
 class Source:

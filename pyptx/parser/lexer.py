@@ -29,13 +29,13 @@ __all__ = [
 ]
 
 NAME = r"[A-Za-z_$][\w$]*+"
-REGISTER = r"%[\w$]++(?:\.[A-Za-z]\w*+)*+"
+REGISTER = r"%[\w$]++(?>(?:\.[A-Za-z]\w*+)*)"
 FLOAT = (
     r"(?:0[fF][0-9a-fA-F]{8}(?![\w$])|0[dD][0-9a-fA-F]{16}(?![\w$])"
-    r"|(?:[0-9]++\.[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+|[0-9]++[eE][+-]?[0-9]++)"
+    r"|(?:[0-9]++\.[0-9]*+|\.[0-9]++)(?>(?:[eE][+-]?[0-9]++)?)|[0-9]++[eE][+-]?[0-9]++)"
 )
 INTEGER = r"(?:0[xX][0-9a-fA-F]++|0[bB][01]++|[0-9]++)U?"
-QUALIFIERS = r"(?:::\w++(?::[0-9]++)?+)*+"  # .shared::cta, .sp::2:4
+QUALIFIERS = r"(?>(?:::\w++(?>(?::[0-9]++)?))*)"  # .shared::cta, .sp::2:4
 _WORDS = (
     rf"(?P<register>{REGISTER})|(?P<identifier>{NAME})"
     rf"|(?P<directive>\.const\[(?:10|[0-9])\]|\.[A-Za-z_][\w$]*+{QUALIFIERS}|(?<=[\w$])\.[0-9]\w*+{QUALIFIERS})"
@@ -44,13 +44,13 @@ _WORDS = (
 )
 
 TOKEN = re.compile(
-    rf"(?P<trivia>{TRIVIA}*+)(?:{_WORDS}|(?P<punctuator>[{{}}()\[\],;:@!+\-|<>=*/~&^?%])|(?P<end>\Z)|(?P<bad>.))",
+    rf"(?P<trivia>(?>{TRIVIA}*))(?:{_WORDS}|(?P<punctuator>[{{}}()\[\],;:@!+\-|<>=*/~&^?%])|(?P<end>\Z)|(?P<bad>.))",
     re.ASCII | re.DOTALL,
 )
 
 _FLAT = re.compile(
     rf"(?P<blank>[ \t\r\f\v]*+)(?:(?P<newline>\n)"
-    r"|(?P<comment>//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/|\#[ \t]*+[0-9][^\n]*+)"
+    r"|(?P<comment>//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*\*/|\#[ \t]*+[0-9][^\n]*+)"
     rf"|{_WORDS}|(?P<punctuator>[{{}}()\[\],;:@!+\-|<>=*/~&^?%])|(?P<end>\Z)|(?P<bad>.))",
     re.ASCII | re.DOTALL,
 )

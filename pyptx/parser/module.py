@@ -58,7 +58,7 @@ def _absent(text: str) -> FormattingInfo:
     return FormattingInfo(layout=(("=omit", text),))
 
 
-_HEADER_LINES = re.compile(r"(?:[ \t\r\f\v]*+(?://[^\n]*+|\.(?:version|target|address_size)\b[^\n]*+)?+\n)*+")
+_HEADER_LINES = re.compile(r"(?>(?:[ \t\r\f\v]*+(?>(?://[^\n]*+|\.(?:version|target|address_size)\b[^\n]*+)?)\n)*)")
 
 
 def _header_lines(text: str) -> list[RawLine]:

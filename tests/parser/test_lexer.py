@@ -1,7 +1,11 @@
 """Tokenization of PTX text."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import pyptx
 from pyptx.parser import LexError, tokenize
 from pyptx.parser.tokens import TokenKind
 
@@ -80,3 +84,14 @@ def test_an_invalid_token_is_refused_at_its_position(text: str, column: int, mes
     with pytest.raises(LexError, match="1:") as refused:
         tokenize(text)
     assert refused.value.col == column and message in str(refused.value)
+
+
+def test_no_possessive_quantifier_of_a_group():
+    """Python before 3.11.5 does not return to where a failed repetition of the group began (CPython issue 106052)."""
+    possessive = re.compile(r"(?:(?<!\\)\)|[A-Z_]\})(?:[*+?]|\{[0-9,]+\})\+")
+    lines = [
+        (path.name, line)
+        for path in Path(pyptx.__file__).parent.rglob("*.py")
+        for line in path.read_text().splitlines()
+    ]
+    assert [line for line in lines if re.search(r"\br?f?[\"']", line[1]) and possessive.search(line[1])] == []

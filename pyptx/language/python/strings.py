@@ -24,7 +24,7 @@ __all__ = ["F_STRING", "find_strings"]
 
 F_STRING = "an f-string with values"
 
-_MODULE = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*+\.version\s+\S+\s.*?\.target\b", re.DOTALL)
+_MODULE = re.compile(r"(?>(?:\s|//[^\n]*\n|/\*.*?\*/)*)\.version\s+\S+\s.*?\.target\b", re.DOTALL)
 _PLACEHOLDER = re.compile(r"\{\w*\}|\{\{[ \t]*\n|%\(\w+\)[a-z]")
 _HARMLESS = ("strip", "lstrip", "rstrip", "encode", "decode")  # methods that keep all statements
 
