@@ -297,7 +297,9 @@ def _reported_at_its_line(source: str) -> Iterator[None]:
             hint = f"install it in the environment of pyptx: {sys.executable} -m pip install ..."
         elif isinstance(error, SystemExit):
             hint = 'the file is executed to find its kernels; put script code under if __name__ == "__main__":'
-        raise CommandError(f"{type(error).__name__}: {error}".rstrip(": "), at=raised_at(error), hint=hint) from error
+        at = raised_at(error)
+        place = "" if at else f"{source}: "  # null bytes are a ValueError of the import before Python 3.11.4
+        raise CommandError(f"{place}{type(error).__name__}: {error}".rstrip(": "), at=at, hint=hint) from error
 
 
 @contextmanager
