@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.browser import leave_page
 from support.processes import python
 
 from pyptx.cli import demo
@@ -55,6 +56,7 @@ def test_writes_a_standalone_page_for_each_kernel(shown):
 @pytest.mark.parametrize("name", ["rms_norm", "sgemm"])
 def test_the_page_shows_the_three_panes_without_an_error(shown, chromium, name: str):
     folder, _ = shown
+    leave_page(chromium)
     chromium.get((folder / f"{name}.html").as_uri())
     text = chromium.execute_script("return document.body.innerText")
     assert f"def {name}(" in text

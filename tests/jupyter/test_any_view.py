@@ -11,6 +11,7 @@ import urllib.request
 import numpy as np
 import pytest
 from check import racy
+from support.browser import leave_page
 from support.processes import variables
 
 from pyptx import Tile, compare, kernel, ptx
@@ -124,5 +125,4 @@ def test_marimo_shows_views_and_steps_the_debugger(chromium, tmp_path):
     finally:
         process.terminate()
         process.wait(20)
-        chromium.get("about:blank")
-        chromium.get_log("browser")
+        leave_page(chromium)

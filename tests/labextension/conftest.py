@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.browser import leave_page
 from support.processes import variables
 
 import pyptx
@@ -241,6 +242,5 @@ def jupyterlab(start: Callable[..., Lab], chromium) -> Lab:
 def lab(jupyterlab: Lab, chromium) -> Iterator[Lab]:
     """Return the JupyterLab of the session; at the end of a file its kernels are shut down."""
     yield jupyterlab
-    chromium.get("about:blank")  # JupyterLab complains when it is left: not to the next test
-    chromium.get_log("browser")
+    leave_page(chromium)
     jupyterlab.shut_down_kernels()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from selenium.webdriver.common.keys import Keys
+from support.browser import leave_page
 
 pytestmark = pytest.mark.browser
 
@@ -31,8 +32,7 @@ def notebook(start, chromium):
     page.wait("return document.querySelector('.jp-OutputArea .pyptx-linked')", limit_s=120)
     page.wait("return document.querySelector('.pyptx-showme')", limit_s=120)
     yield page
-    chromium.get("about:blank")
-    chromium.get_log("browser")
+    leave_page(chromium)
 
 
 def test_lines_of_the_view_are_linked(notebook):

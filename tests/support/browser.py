@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["REQUIRE", "browser"]
+__all__ = ["REQUIRE", "browser", "leave_page"]
 
 REQUIRE = "PYPTX_REQUIRE_BROWSER"  # 1: a missing Chromium is a failure, not a skip
 FLAGS = (
@@ -51,3 +51,9 @@ def browser(profile: Path) -> Iterator:
         yield started
     finally:
         started.quit()
+
+
+def leave_page(chrome) -> None:
+    """Open an empty page and forget what the console logged: a JupyterLab complains when it is left or its server has ended."""
+    chrome.get("about:blank")
+    chrome.get_log("browser")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from support.browser import leave_page
+
 __all__ = ["Page", "page"]
 
 
@@ -81,8 +83,7 @@ class Page:
 def page(chromium, tmp_path: Path) -> Iterator[Page]:
     """A page in the browser; the test fails if its console logged an error."""
     opened = Page(chromium, tmp_path / "page.html")
-    chromium.get("about:blank")
-    chromium.get_log("browser")  # forget those of the page before, such as a JupyterLab whose kernels have ended
+    leave_page(chromium)
     yield opened
     assert opened.complaints == []
     chromium.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
