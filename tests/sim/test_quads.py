@@ -52,7 +52,7 @@ class Body:
         self.quads.append(quad)
 
     def operand(self, k):
-        """Of position k, and of the others if it returns a quad: a word for all, or one for each."""
+        """An operand for each of the four positions: one register or constant for all, or a quad."""
         what = self.draw.random()
         if what < 0.2 or not self.quads:
             return ["%f1"] * 4 if k % 2 else ["%f2"] * 4
@@ -116,7 +116,7 @@ def test_random_lines_agree(seed, strange):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_loops_agree(seed):
-    """What a register has at the end of an iteration is there in the next one, also where lanes have left."""
+    """A register keeps its value for the next iteration, also while some lanes skip a part of the loop."""
     body = Body(seed)
     first = body.line(10)
     body.text = ""

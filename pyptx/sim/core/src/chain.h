@@ -38,6 +38,10 @@ Step guarded_step(const Op *o, const u32 *pool);                        // the s
 int quick_writes(const Op *o, u32 row, u32 bytes);                      // 1: it may write these bytes; arithmetic_steps.c
 int memory_writes(const Op *o, const u32 *pool, u32 row, u32 bytes);     // the same, of loads and stores with a step
 Step fused_fma_step(const Link *f);                                      // four operations in one; arithmetic_steps.c
+// f32 operations that fused steps execute on a running value v: v + b, v - b, v * b, a * b + v, v * b + c, ...
+enum { FOLD_NONE, FOLD_ADD, FOLD_SUB, FOLD_MUL, FOLD_FMA, FOLD_HORNER, FOLD_MAX, FOLD_MIN, FOLD_EX2 };
+u32 fold_kind(const Op *o);                                             // fused_steps.c; of one with FOLD_HORNER: FOLD_FMA
+extern u32 load_code, store_code;                                       // memory_steps.c; operations with a smaller code write d and e only
 typedef struct { u32 named, listed, last; } Uses;                        // of a row: by operations, in operand lists; the last of the former
 void fuse_steps(Ctx *x, const u8 *leader, const Uses *uses);            // fused_steps.c
 enum { NAMED = 11 };

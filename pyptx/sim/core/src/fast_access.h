@@ -4,6 +4,7 @@
 #define PYPTX_FAST_ACCESS_H
 #include "access.h"
 #include "chain.h"
+#include "linear.h"
 
 // Bring bytes into the cache that are likely to be accessed soon.
 static inline __attribute__((always_inline)) void fetch(const u8 *at, u32 bytes, int writes) {
@@ -125,5 +126,22 @@ static inline void store_4(const u32 *d0, const u32 *d1, const u32 *d2, const u3
         W4 v = {d0[i], d1[i], d2[i], d3[i]};
         *(W4 *)(host + offset[i]) = v;
     }
+}
+
+// The lanes for which a guard is true; they are counted here, because they may differ from those of the line.
+static inline u32 guarded_lanes(Ctx *x, const Op *o, u32 m) {
+    u32 lanes = m & (PRED(x, o->guard) ^ o->flip);
+    if (o->flags & F_COUNT) x->lanes[o->instr] += (u32)__builtin_popcount(lanes);
+    return lanes;
+}
+
+// Execute the access by its general operation; 0: it raised a fault. A guarded load needs what its registers were before: Link.b and
+// Link.c are the first of their linear forms that are not yet written, and their number.
+static inline int access_generally(Ctx *x, const Link *f, const Op *o, u32 m, u32 lanes) {
+    x->pc = f->pc;
+    if (f->d != NONE) write_linears(x, f->d, 1, m);
+    if (o->flags & F_GUARDED && f->c) write_linears(x, f->b, f->c, m);
+    o->fn(x, o, lanes);
+    return LIKELY(x->status == STATUS_RUNNING);
 }
 #endif

@@ -8,14 +8,11 @@
 typedef float F8 __attribute__((ext_vector_type(8)));
 typedef i32 S8 __attribute__((ext_vector_type(8)));
 
-enum { FOLD_NONE, FOLD_ADD, FOLD_SUB, FOLD_MUL, FOLD_FMA, FOLD_HORNER, FOLD_MAX, FOLD_MIN, FOLD_EX2 };
 static u8 kinds[1024];                                                  // of operations; filled when the library is loaded
 
 __attribute__((constructor)) static void find_kinds(void) {
-    static const char *names[] = {"", "add_f32", "sub_f32", "mul_f32", "fma_f32", "", "max_f32", "min_f32", "ex2_f32"};
-    const char *name;
-    for (u32 code = 0; (name = core_op_name(code)); code++)
-        for (u32 k = 1; k < sizeof names / sizeof *names; k++) if (!strcmp(name, names[k])) kinds[code] = (u8)k;
+    static const char *names[] = {0, "add_f32", "sub_f32", "mul_f32", "fma_f32", 0, "max_f32", "min_f32", "ex2_f32"};
+    for (u32 k = 0; k < sizeof names / sizeof *names; k++) if (names[k]) kinds[core_op_code(names[k])] = (u8)k;
 }
 
 // Link.same of a link in a fold: its kind, and in the first link the length << 8.
@@ -91,7 +88,7 @@ done:;
 }
 
 // The kind of an operation in a fold.
-static u32 kind_of(const Op *o) {
+u32 fold_kind(const Op *o) {
     u32 kind = kinds[o->code];
     if (o->flags & (F_SPECIAL | F_GUARDED | F_FULL) || o->d & 3) return FOLD_NONE;
     return o->mod && !(kind == FOLD_EX2 && o->mod == M_FTZ) ? FOLD_NONE : kind;
@@ -113,12 +110,12 @@ static u32 takes(Link *f, u32 kind, u32 row) {
 void fuse_steps(Ctx *x, const u8 *leader, const Uses *uses) {
     for (u32 pc = 0; pc + 1 < x->nops; pc++) {
         Link *f = &x->link[pc];
-        u32 n = 1, kind = kind_of(&x->ops[pc]);
+        u32 n = 1, kind = fold_kind(&x->ops[pc]);
         if (!kind || kind == FOLD_EX2 || x->run[pc].step == chain_end || x->run[pc].step == skipped) continue;
         f->same = kind;
         for (; pc + n < x->nops && n < 1 << 20; n++) {
             const Link *last = &f[n - 1];
-            u32 next = kind_of(&x->ops[pc + n]);
+            u32 next = fold_kind(&x->ops[pc + n]);
             if (!next || leader[pc + n] || f[n].next == chain_end || f[n].next != x->run[pc + n].step) break;
             if ((f[n].d != last->d && uses[last->d / 128].named + uses[last->d / 128].listed != 2) || !(next = takes(&f[n], next, last->d))) break;
             f[n].same = next;

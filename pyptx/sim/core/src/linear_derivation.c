@@ -21,11 +21,9 @@ static const Meaning meanings[] = {
     {"lt_u32", IS_COMPARISON, 0, 0, 0, TO_LT}, {"le_u32", IS_COMPARISON, 0, 0, 0, TO_LE}, {"lt_s32", IS_COMPARISON, 0, 0, 1, TO_LT},
     {"le_s32", IS_COMPARISON, 0, 0, 1, TO_LE}, {"eq_32", IS_COMPARISON, 0, 0, 0, TO_EQ}, {"ne_32", IS_COMPARISON, 0, 0, 0, TO_NE}};
 static const Meaning *meaning[1024];                                    // filled when the library is loaded
-static u32 load;                                                        // operations with a smaller code write d and e only
 
 __attribute__((constructor)) static void find_meanings(void) {
     for (u32 k = 0; k < sizeof meanings / sizeof *meanings; k++) meaning[core_op_code(meanings[k].name)] = &meanings[k];
-    load = core_op_code("ld");
 }
 
 u32 linear_result(const Op *o) { return meaning[o->code]->to; }
@@ -227,14 +225,14 @@ static int other(Forms *s, u32 pc) {
     if (guarded ? guarded_step(o, x->pool) != 0 : memory_step(o, x->pool) != 0) {
         s->address[pc] = s->newest[row];
         read_row(s, o->a, READ_FIRST);
-        if (o->code != load) for (u32 k = 0; k < count; k++) read_row(s, data[k], READ_ALL);
+        if (o->code != load_code) for (u32 k = 0; k < count; k++) read_row(s, data[k], READ_ALL);
         else {
             if (guarded) s->loaded[pc] = guarded_load(s, data, count);
             for (u32 k = 0; k < count; k++) forget(s, data[k], 128);
         }
         return 1;
     }
-    if (o->flags & F_SPECIAL ? !butterfly_step(x, o) : o->code >= load) return 0;
+    if (o->flags & F_SPECIAL ? !butterfly_step(x, o) : o->code >= load_code) return 0;
     u32 read[] = {o->a, o->b, o->c, o->e, f->a, f->b, f->c, guarded ? o->d : NONE};
     for (u32 k = 0; k < sizeof read / sizeof *read; k++) read_row(s, read[k], READ_ALL);
     overwritten(s, o, o->d);

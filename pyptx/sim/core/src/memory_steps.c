@@ -1,14 +1,10 @@
 // Steps of loads and stores of 32-bit words. See fast_access.h.
 #include "fast_access.h"
-#include "linear.h"
 #include "sanitizer/sanitizer.h"
 
 #define REST(FOUND) do { \
     if (LIKELY(host)) { FOUND; NEXT; } \
-    x->pc = f->pc; \
-    if (f->d != NONE) write_linears(x, f->d, 1, m); \
-    o->fn(x, o, m); \
-    if (UNLIKELY(x->status != STATUS_RUNNING)) return f; \
+    if (UNLIKELY(!access_generally(x, f, o, m, m))) return f; \
     NEXT; } while (0)
 #define REG(k) ((u32 *)(regs + data[k]))
 #define SOURCE(k) ((const u32 *)R(x, data[k]))
@@ -30,30 +26,21 @@ MOVES(, global, 0, UNTOLD)
 MOVES(told_, shared, 1, TOLD)
 MOVES(told_, global, 0, TOLD)
 
-// Under a guard that is true in all lanes, as without one. The lanes are counted here. Otherwise a load needs what its registers
-// were before: Link.b, Link.c are the first of their linear forms that are not yet written, and their number.
+// Under a guard that is true in all lanes, as without one.
 #define GUARDED(NAME) static STEP(guarded_##NAME) { \
     const Op *o = &x->ops[f->pc]; \
-    u32 lanes = m & (PRED(x, o->guard) ^ o->flip); \
-    if (o->flags & F_COUNT) x->lanes[o->instr] += (u32)__builtin_popcount(lanes); \
+    u32 lanes = guarded_lanes(x, o, m); \
     if (LIKELY(lanes == ALL)) __attribute__((musttail)) return NAME(regs, f, x, ALL); \
-    x->pc = f->pc; \
-    if (f->d != NONE) write_linears(x, f->d, 1, m); \
-    if (f->c) write_linears(x, f->b, f->c, m); \
-    o->fn(x, o, lanes); \
-    if (UNLIKELY(x->status != STATUS_RUNNING)) return f; \
+    if (UNLIKELY(!access_generally(x, f, o, m, lanes))) return f; \
     NEXT; }
 GUARDED(load_1_shared) GUARDED(load_4_shared) GUARDED(load_1_global) GUARDED(load_4_global)
 GUARDED(store_1_shared) GUARDED(store_4_shared) GUARDED(store_1_global) GUARDED(store_4_global)
 
-static u32 ld_code = NONE, st_code = NONE;
+u32 load_code, store_code;
 
 __attribute__((constructor)) static void find_codes(void) {
-    const char *name;
-    for (u32 code = 0; (name = core_op_name(code)); code++) {
-        if (!strcmp(name, "ld")) ld_code = code;
-        if (!strcmp(name, "st")) st_code = code;
-    }
+    load_code = core_op_code("ld");
+    store_code = core_op_code("st");
 }
 
 enum { UNWATCHED, WATCHED, IF_GUARDED };
@@ -65,8 +52,8 @@ static Step moves(const Op *o, const u32 *pool, int how) {
          {{told_store_1_shared, told_store_4_shared}, {told_store_1_global, told_store_4_global}}},
         {{{guarded_load_1_shared, guarded_load_4_shared}, {guarded_load_1_global, guarded_load_4_global}},
          {{guarded_store_1_shared, guarded_store_4_shared}, {guarded_store_1_global, guarded_store_4_global}}}};
-    u32 count = o->mod >> 4 & 15, space = o->mod >> 12 & 15, wide = o->mod & ACCESS_WIDE, store = o->code == st_code;
-    if ((o->code != ld_code && !store) || o->flags & F_SPECIAL || (o->mod & 15) != 2 || (o->mod >> 9 & 7) != 2) return 0;
+    u32 count = o->mod >> 4 & 15, space = o->mod >> 12 & 15, wide = o->mod & ACCESS_WIDE, store = o->code == store_code;
+    if ((o->code != load_code && !store) || o->flags & F_SPECIAL || (o->mod & 15) != 2 || (o->mod >> 9 & 7) != 2) return 0;
     if (o->mod & ACCESS_ABSOLUTE || o->a & 3 || (count != 1 && count != 4)) return 0;
     if (!(space == SPACE_SHARED && !wide) && !(space == SPACE_GLOBAL && wide)) return 0;
     for (u32 k = 0; k < count; k++) if (pool[o->aux + k] == NONE) return 0;
@@ -77,7 +64,7 @@ Step sanitized_step(const Op *o, const u32 *pool) { return moves(o, pool, WATCHE
 Step guarded_step(const Op *o, const u32 *pool) { return moves(o, pool, IF_GUARDED); }
 
 int memory_writes(const Op *o, const u32 *pool, u32 row, u32 bytes) {
-    for (u32 k = 0; o->code == ld_code && k < (o->mod >> 4 & 15); k++)
+    for (u32 k = 0; o->code == load_code && k < (o->mod >> 4 & 15); k++)
         if (pool[o->aux + k] < row + bytes && row < pool[o->aux + k] + 128) return 1;
     return 0;
 }

@@ -5,18 +5,6 @@
 // places that lanes enter or leave, so that the same lanes execute it.
 #include "quads.h"
 
-typedef struct { const char *name; u32 kind, operands; } Kind;
-static const Kind kinds[] = {{"add_f32", QUAD_ADD, 2}, {"sub_f32", QUAD_SUB, 2}, {"mul_f32", QUAD_MUL, 2}, {"fma_f32", QUAD_FMA, 3},
-                             {"max_f32", QUAD_MAX, 2}, {"min_f32", QUAD_MIN, 2}};
-static const Kind *kind_of[1024];                                       // filled when the library is loaded
-static u32 load, store;                                                 // operations with a smaller code than `load` write d and e only
-
-__attribute__((constructor)) static void find_kinds(void) {
-    for (u32 k = 0; k < sizeof kinds / sizeof *kinds; k++) kind_of[core_op_code(kinds[k].name)] = &kinds[k];
-    load = core_op_code("ld");
-    store = core_op_code("st");
-}
-
 typedef struct { u32 of[4]; } Writers;                                  // of an operation: those of its operands a, b, c; of a load: of its four registers, before it
 
 typedef struct {
@@ -35,33 +23,34 @@ typedef struct { u32 n, pc[QUAD_OPERATIONS], kind[QUAD_OPERATIONS], value[QUAD_O
 static int is_row(const Program *s, u32 place) { return !(place & 127) && place < s->x->reg_bytes; }
 static const u32 *operand(const Link *f, u32 k) { return k == 0 ? &f->a : k == 1 ? &f->b : &f->c; }
 
-static const Kind *sinkable(const Program *s, u32 pc) {
+// The kind of an operation that a store may execute, or FOLD_NONE.
+static u32 sinkable(const Program *s, u32 pc) {
     const Op *o = &s->x->ops[pc];
-    return o->mod || o->flags & (F_SPECIAL | F_GUARDED | F_FULL) || !is_row(s, o->d) || s->sunk[pc] ? 0 : kind_of[o->code];
+    u32 kind = is_row(s, o->d) && !s->sunk[pc] ? fold_kind(o) : FOLD_NONE;
+    return kind == FOLD_EX2 ? FOLD_NONE : kind;
 }
+static u32 operands(u32 kind) { return kind == FOLD_FMA ? 3 : 2; }
 
 // The operand (0: a, ...) through which the chain goes on: one that an operation of the region computes for this one alone.
-static u32 continued(const Program *s, u32 pc, const Kind *kind) {
+static u32 continued(const Program *s, u32 pc, u32 kind) {
     const Link *f = &s->x->link[pc];
-    u32 least = kind->kind == QUAD_FMA ? 2 : 0;                         // by default
-    for (u32 n = kind->operands; n-- > 0;) {
+    for (u32 n = kind == FOLD_SUB ? 1 : operands(kind); n-- > 0;) {
         u32 place = *operand(f, n), w = s->before[pc].of[n];
-        if (kind->kind == QUAD_SUB && n) continue;
         if (is_row(s, place) && w > s->start && sinkable(s, w - 1)) return n;
     }
-    return least;
+    return kind == FOLD_FMA ? 2 : 0;                                    // by default
 }
 
 static void follow(const Program *s, u32 row, u32 writer, Chain *r) {
     for (r->n = 0; r->n < QUAD_OPERATIONS && is_row(s, row) && writer > s->start; r->n++) {
         u32 pc = writer - 1;
-        const Kind *kind = sinkable(s, pc);
+        u32 kind = sinkable(s, pc);
         if (!kind || s->x->link[pc].d != row) return;
         const Link *f = &s->x->link[pc];
         u32 by = continued(s, pc, kind), other[2], n = 0;
-        for (u32 k = 0; k < kind->operands; k++) if (k != by) other[n++] = k;
+        for (u32 k = 0; k < operands(kind); k++) if (k != by) other[n++] = k;
         r->pc[r->n] = pc;
-        r->kind[r->n] = kind->kind == QUAD_FMA && by != 2 ? QUAD_HORNER : kind->kind;
+        r->kind[r->n] = kind == FOLD_FMA && by != 2 ? FOLD_HORNER : kind;
         r->value[r->n] = by;
         r->b[r->n] = other[0];
         r->c[r->n] = n > 1 ? other[1] : NONE;
@@ -102,7 +91,7 @@ static int in_place(const Program *s, const Chain *r, u32 n, u32 pc) {
         for (u32 k = r->pc[j] + 1; k < (j ? r->pc[j - 1] : pc); k++) if (times_named(s, k, row)) return 0;
     }
     u32 from = s->before[first].of[r->value[n - 1]];                    // a load lists it too
-    return s->uses[row / 128].listed == 1 + (u32)(from > s->start && s->x->ops[from - 1].code == load);
+    return s->uses[row / 128].listed == 1 + (u32)(from > s->start && s->x->ops[from - 1].code == load_code);
 }
 
 // Whether the last `n` operations of the chain can be executed at the store: nothing else reads their results, and what they read
@@ -148,7 +137,7 @@ static u32 loaded_for(const Program *s, const u32 *places, const u32 *writers, c
     u32 at = writers[0];
     if (at <= s->start) return 0;
     const Op *o = &x->ops[at - 1];
-    if (!(o->flags & F_COUNT) || o->code != load || (o->mod >> 4 & 15) != 4) return 0;
+    if (!(o->flags & F_COUNT) || o->code != load_code || (o->mod >> 4 & 15) != 4) return 0;
     if (o->flags & F_GUARDED ? !guarded_step(o, x->pool) : !memory_step(o, x->pool)) return 0;
     for (u32 k = 0; k < 4; k++) {
         u32 row = places[k], times = 1;
@@ -240,13 +229,13 @@ static int note_writes(Program *s, u32 pc) {
     const Op *o = &x->ops[pc];
     const u32 *data = x->pool + o->aux;
     if (memory_step(o, x->pool) || guarded_step(o, x->pool)) {
-        for (u32 k = 0; o->code == load && k < (o->mod >> 4 & 15); k++) {
+        for (u32 k = 0; o->code == load_code && k < (o->mod >> 4 & 15); k++) {
             s->before[pc].of[k] = s->writer[data[k] / 128];
             s->writer[data[k] / 128] = pc + 1;
         }
         return 1;
     }
-    if (o->code >= load || o->flags & F_SPECIAL) return 0;
+    if (o->code >= load_code || o->flags & F_SPECIAL) return 0;
     if (sinkable(s, pc))
         for (u32 k = 0; k < 3; k++) {
             u32 place = *operand(&x->link[pc], k);
@@ -262,7 +251,7 @@ static int note_writes(Program *s, u32 pc) {
 }
 
 static int stores_quad(const Ctx *x, const Op *o) {
-    return o->code == store && o->flags & F_COUNT && (o->mod >> 4 & 15) == 4
+    return o->code == store_code && o->flags & F_COUNT && (o->mod >> 4 & 15) == 4
            && (o->flags & F_GUARDED ? guarded_step(o, x->pool) : memory_step(o, x->pool)) != 0;
 }
 

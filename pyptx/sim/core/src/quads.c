@@ -1,7 +1,6 @@
 // Steps of loads and stores of quads. See quads.h.
 #include "quads.h"
 #include "fast_access.h"
-#include "linear.h"
 
 typedef float F8 __attribute__((ext_vector_type(8), aligned(4)));
 typedef i32 S8 __attribute__((ext_vector_type(8)));
@@ -24,12 +23,7 @@ static __attribute__((noinline)) void lay_by_position(Ctx *x, const u32 *rows) {
     for (u32 k = 0; k < 4; k++) for (u32 i = 0; i < LANES; i++) ((u32 *)R(x, rows[k]))[i] = words[i][k];
 }
 
-static inline u32 lanes_of(Ctx *x, const Op *o, u32 m) {
-    if (!(o->flags & F_GUARDED)) return m;
-    u32 lanes = m & (PRED(x, o->guard) ^ o->flip);
-    x->lanes[o->instr] += (u32)__builtin_popcount(lanes);
-    return lanes;
-}
+static inline u32 lanes_of(Ctx *x, const Op *o, u32 m) { return o->flags & F_GUARDED ? guarded_lanes(x, o, m) : m; }
 
 #define QUAD_LOAD(SPACE, SHARED_) static STEP(quad_load_##SPACE) { \
     const Op *o = &x->ops[f->pc]; \
@@ -42,13 +36,7 @@ static inline u32 lanes_of(Ctx *x, const Op *o, u32 m) {
         NEXT; \
     } \
     if (host) load_4((u32 *)(regs + data[0]), (u32 *)(regs + data[1]), (u32 *)(regs + data[2]), (u32 *)(regs + data[3]), host, p); \
-    else { \
-        x->pc = f->pc; \
-        if (f->d != NONE) write_linears(x, f->d, 1, m); \
-        if (o->flags & F_GUARDED && f->c) write_linears(x, f->b, f->c, m); \
-        o->fn(x, o, lanes); \
-        if (UNLIKELY(x->status != STATUS_RUNNING)) return f; \
-    } \
+    else if (UNLIKELY(!access_generally(x, f, o, m, lanes))) return f; \
     if (m == ALL) lay_by_lane(x, data); \
     NEXT; }
 QUAD_LOAD(shared, 1)
@@ -62,12 +50,12 @@ QUAD_LOAD(global, 0)
 static inline __attribute__((always_inline)) void compute(F8 *v, S8 *bad, const Quad *q, u32 k, Ctx *x, u32 half, int by_lane) {
     const u32 *b = q->step[k].b, *c = q->step[k].c;
     switch (q->step[k].kind) {
-    case QUAD_ADD: VECTORS(v[t] += FROM(b)) break;
-    case QUAD_SUB: VECTORS(v[t] -= FROM(b)) break;
-    case QUAD_MUL: VECTORS(v[t] *= FROM(b)) break;
-    case QUAD_FMA: VECTORS(v[t] = __builtin_elementwise_fma(FROM(b), FROM(c), v[t])) break;
-    case QUAD_HORNER: VECTORS(v[t] = __builtin_elementwise_fma(v[t], FROM(b), FROM(c))) break;
-    case QUAD_MAX: VECTORS(F8 w = FROM(b); *bad |= (v[t] != v[t]) | (w != w); v[t] = (F8)((S8)(v[t] > w ? v[t] : w) & (S8)(w > v[t] ? w : v[t]))) break;
+    case FOLD_ADD: VECTORS(v[t] += FROM(b)) break;
+    case FOLD_SUB: VECTORS(v[t] -= FROM(b)) break;
+    case FOLD_MUL: VECTORS(v[t] *= FROM(b)) break;
+    case FOLD_FMA: VECTORS(v[t] = __builtin_elementwise_fma(FROM(b), FROM(c), v[t])) break;
+    case FOLD_HORNER: VECTORS(v[t] = __builtin_elementwise_fma(v[t], FROM(b), FROM(c))) break;
+    case FOLD_MAX: VECTORS(F8 w = FROM(b); *bad |= (v[t] != v[t]) | (w != w); v[t] = (F8)((S8)(v[t] > w ? v[t] : w) & (S8)(w > v[t] ? w : v[t]))) break;
     default: VECTORS(F8 w = FROM(b); *bad |= (v[t] != v[t]) | (w != w); v[t] = (F8)((S8)(v[t] < w ? v[t] : w) | (S8)(w < v[t] ? w : v[t])))
     }
 }
@@ -128,10 +116,7 @@ static __attribute__((noinline)) void execute(Ctx *x, const Quad *q, u32 m) {
         store_4((u32 *)R(x, data[0]), (u32 *)R(x, data[1]), (u32 *)R(x, data[2]), (u32 *)R(x, data[3]), host, p); \
         NEXT; \
     } \
-    x->pc = f->pc; \
-    if (f->d != NONE) write_linears(x, f->d, 1, m); \
-    o->fn(x, o, lanes); \
-    if (UNLIKELY(x->status != STATUS_RUNNING)) return f; \
+    if (UNLIKELY(!access_generally(x, f, o, m, lanes))) return f; \
     NEXT; }
 QUAD_STORE(shared, 1)
 QUAD_STORE(global, 0)

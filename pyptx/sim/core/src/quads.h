@@ -9,7 +9,6 @@
 #define PYPTX_QUADS_H
 #include "chain.h"
 
-enum { QUAD_ADD = 1, QUAD_SUB, QUAD_MUL, QUAD_FMA, QUAD_HORNER, QUAD_MAX, QUAD_MIN };      // v + b, v - b, v * b, b * c + v, v * b + c
 enum { QUAD_OPERATIONS = 6, QUAD_LOADS = 2 * QUAD_OPERATIONS + 1 };
 
 // What a store computes: from `first`, operation by operation, those from `by_lane` on after the transposition. The operands are
