@@ -1,4 +1,7 @@
-"""Published steps of matrix products: f32 on A100 and H200, f16 with mma.sync on RTX PRO 6000 and H100, tcgen05 on B300."""
+"""Published steps of matrix products: f32 on A100, H200 and RTX 3070 Ti, f16 with mma.sync, tcgen05 on B300.
+
+Those of f32 on an RTX 3070 Ti and of f16 on an RTX 4090 were held out until 2026-11-24; `vector_ladders.py` has their rule.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from rungs import Ladder, Rung, device
+from rungs import Ladder, Rung, data_of, device
 
 SGEMM = "github.com/yencal/gpu-gemm (alpha 1, beta 0, CUDA events; read off plots)"
 MMA = "github.com/waynehacking8/blackwell-tensorcore-kernels, results/bench.csv (CUDA events)"
@@ -119,8 +122,40 @@ def tcgen05_products() -> Iterator[Ladder]:
     yield Ladder("tcgen05 products by depth, B300", TCGEN05, tuple(rungs))
 
 
+def register_products() -> Iterator[Ladder]:
+    """Products of 4096 in f32 (GFLOP/s), and in f16 with f32 sums (microseconds)."""
+    size, tiles = 4096, data_of("register_tiles")
+
+    def of_floats() -> Sequence[Any]:
+        return [*(np.zeros((size, size), np.float32) for _ in range(3)), size, size, size, 1.0, 0.0]
+
+    rungs = []
+    for entry, rate in tiles["values"].items():
+        wide, high = {"tile_naive": (16, 16), "tile_shared": (16, 16), "tile_flat": (128, 64)}.get(entry, (128, 128))
+        block = (16, 8) if entry == "tile_flat" else (16, 16)
+        grid, seconds = (size // wide, size // high), 2 * size**3 / (rate * 1e9)
+        rungs.append(Rung(entry, tiles["gpu"], seconds, "register_tiles.ptx", entry, grid, block, of_floats))
+    name = f"products by registers, {tiles['gpu']}"
+    yield Ladder(name, f"{tiles['url']} ({tiles['source']})", tuple(rungs))
+
+    halves = data_of("half_products")
+
+    def of_halves() -> Sequence[Any]:
+        a, b = (np.zeros((size, size), np.float16) for _ in range(2))
+        return [a, b, np.zeros((size, size), np.float32), size, size, size]
+
+    rungs = []
+    for entry, us in halves["values"].items():
+        edge = {"half_values": 32, "half_stages_tiled": 128}.get(entry, 64)
+        grid = (size // edge, size // edge)
+        rungs.append(Rung(entry, halves["gpu"], us / 1e6, "half_products.ptx", entry, grid, (16, 16), of_halves))
+    name = f"f16 products in steps, {halves['gpu']}"
+    yield Ladder(name, f"{halves['url']} ({halves['source']})", tuple(rungs))
+
+
 def ladders() -> Iterator[Ladder]:
     """Yield the ladders of this file."""
     yield from sgemms()
     yield from mma_products()
     yield from tcgen05_products()
+    yield from register_products()

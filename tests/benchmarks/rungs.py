@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from pyptx.kernel import Kernel
 from pyptx.runtime import LaunchPlan
 
 HERE = Path(__file__).parent / "foreign"
+DATA = Path(__file__).parent / "ladder_data"
 
 # GPUs near one of the table: base, SMs, clock (Hz), DRAM (bytes per second), L2 (MiB), power limit (W) of the published
 # specifications; for the GTX 1650 and those of the RTX 30 series of the log of the measurement, for the Max-Q the clock of a
@@ -140,6 +142,11 @@ class Ladder:
     source: str
     rungs: tuple[Rung | ExampleRung | Launches, ...]
     held: bool = False
+
+
+def data_of(name: str) -> dict[str, Any]:
+    """Return the published times of a source, from ladder_data/."""
+    return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The kernels of the held-out ladders compute what their names say: small launches on the simulator beside NumPy."""
+"""The kernels of the ladders compute what their names say: small launches on the simulator beside NumPy."""
 
 from __future__ import annotations
 
@@ -143,9 +143,9 @@ def test_norms_with_a_residual(rng, entry):
 def test_every_time_states_its_source():
     sys.path.insert(0, str(FOREIGN.parent))
     try:
-        import held_ladders
+        import rungs
     finally:
         del sys.path[0]
-    for path in held_ladders.DATA.glob("*.json"):
-        data = held_ladders.data_of(path.stem)
+    for path in rungs.DATA.glob("*.json"):
+        data = rungs.data_of(path.stem)
         assert {"source", "url", "author", "date", "method", "unit", "values"} <= data.keys(), path.name
