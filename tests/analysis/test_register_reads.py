@@ -66,10 +66,19 @@ def test_instructions_that_read_registers_delay_products():
 
     assert cycles(counter) == pytest.approx(40 * 64, rel=0.01)
     assert cycles(add) == pytest.approx(40 * 64 + 500, rel=0.01)
+    assert cycles(add._replace(dispatch=2.0)) == pytest.approx(40 * 64 + 2 * 500, rel=0.01)  # a pipe of 16 lanes
     half = product._replace(reads=32.0)  # accumulators of f16: half of the slots are free
     assert replay([(0, 0, [half] * 40), (0, 0, [add] * 500)], MEMORY, Constants()).drained == pytest.approx(
         2560, rel=0.01
     )
+
+
+def test_instructions_for_different_pipes_are_dispatched_at_the_same_time():
+    """Two cycles for an instruction of a narrow pipe, in the second of which that of another warp is dispatched too."""
+    product = Operation(OpKind.WGMMA, 1, (), -1, -1, 1.0, 64.0, unit="tensor", cycles=64, detail=True)
+    narrow, wide = (Operation(OpKind.PLAIN, 2, (), -1, -1, 1.0, 1.0, dispatch) for dispatch in (2.0, 0.0))
+    slices = [(0, 0, [product] * 40), (0, 0, [narrow] * 500), (0, 0, [wide] * 500)]
+    assert replay(slices, MEMORY, Constants()).drained == pytest.approx(40 * 64 + 2 * 500, rel=0.02)
 
 
 def test_an_instruction_with_many_operands_holds_the_issue_slot():

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from pyptx.analysis.gpus import gpu
 from pyptx.analysis.model.estimate import estimate
 from pyptx.analysis.model.prediction import Prediction
 from pyptx.cli.kernels import load_kernel
@@ -45,10 +46,13 @@ class Point:
     differs: str
     modeled: float = 0.0  # TFLOP/s, when it was last written
     burst: bool = False  # timed with pauses between launches: the clock before power limits it
+    clock_ghz: float = 0.0  # highest clock, where the authors fixed it; 0: that of the GPU
 
     def predicted(self) -> Prediction:
-        kernel = load_kernel(str(EXAMPLES / self.ours))
-        return estimate(kernel, *arrays(self.ours, self.sizes), device=self.gpu, **self.params)
+        kernel, on = load_kernel(str(EXAMPLES / self.ours)), gpu(self.gpu)
+        if self.clock_ghz:
+            on = replace(on, max_clock_hz=self.clock_ghz * 1e9)
+        return estimate(kernel, *arrays(self.ours, self.sizes), device=on, **self.params)
 
     def rate(self, found: Prediction) -> float:
         """TFLOP/s; causal attention has half of the operations."""
@@ -59,9 +63,9 @@ class Point:
 
 
 def arrays(ours: str, sizes: tuple[int, ...]) -> list[np.ndarray]:
-    """Zeros: the model does not look at what arrays of numbers hold."""
+    """Zeros, since the model does not look at what arrays of numbers hold; each array has an address of its own."""
     if len(sizes) == 4:
-        return [np.zeros(sizes, ml_dtypes.bfloat16)] * 3
+        return [np.zeros(sizes, ml_dtypes.bfloat16) for _ in range(3)]
     M, N, K = sizes
     if "fp8" in ours:
         blocks, small = -(-K // 128), ml_dtypes.float8_e4m3fn

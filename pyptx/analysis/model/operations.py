@@ -27,6 +27,7 @@ __all__ = ["OpKind", "Operation", "OperationBuilder"]
 ATOMIC_PASS = 2
 TAGS, TAG_CYCLES = 4, 0.75  # lines that L1 looks up in a cycle, and further cycles of a load; see `_load_passes`
 ROWS, ROW_BYTES = 128, 32  # of tcgen05.mma: rows of A and D of an SM; bytes of a row of A or B
+_DISPATCHED = frozenset(("fma", "alu"))  # pipes that take their operands from the read stage, without a queue
 _BITS = {"f16": 16, "tf32": 32, "mxf4": 4, "mxf4nvf4": 4}  # of an element, by kind of tcgen05.mma; others: 8
 _WIDE = re.compile(r"(?:LDS|STS)(?:\.\w+)*\.(64|128)")
 
@@ -67,6 +68,7 @@ class Operation(NamedTuple):
         write, read: scoreboards released with the result, and after reading the operands; -1: none.
         issue: issue slot cycles.
         reads: cycles of the register read stage.
+        dispatch: cycles in which a pipe without a queue takes the operands: two for a pipe with 16 lanes in a sub-core.
         unit, cycles: unit of the SM it occupies, and for how long.
         latency: cycles until the result.
         bytes: bytes of global memory.
@@ -87,6 +89,7 @@ class Operation(NamedTuple):
     read: int
     issue: float
     reads: float = 0.0
+    dispatch: float = 0.0
     unit: str = ""
     cycles: float = 0.0
     latency: float = 0.0
@@ -160,6 +163,7 @@ class OperationBuilder:
             cycles = use.cycles * width
             special = {"kind": OpKind.PLAIN, "unit": use.unit, "cycles": cycles, "latency": use.latency}
             special["idle"] = cycles * use.idle
+            special["dispatch"] = cycles if use.unit in _DISPATCHED else 0.0
         return Operation(**common, **special)
 
     def _each(self, column: str, owner: int, copies: float) -> float:

@@ -3,14 +3,17 @@
 The register file of a sub-core delivers `gpu_table.REGISTER_READS` operands of a warp per cycle. An instruction with more
 operands stays in the read stage longer; operands that the reuse cache holds, and a register that the instruction names
 twice, cost nothing. A wgmma adds to accumulators in registers: it reads each once, in as many steps as the tensor cores
-need cycles, and every step takes a slot from other instructions. The accumulators of tcgen05 are in tensor memory and
-take none.
+need cycles, and every step takes a slot from other instructions. An instruction for a pipe with 16 lanes is dispatched in
+two cycles (`Operation.dispatch`); other instructions may be dispatched beside it, but no step of a wgmma. The accumulators of
+tcgen05 are in tensor memory and take none.
 
 Sources: Huerta et al. 2025 (arXiv 2503.20481): one instruction at a time in the read stage, two banks of one port, the
 reuse cache. Chains of `x = fma(y, x, y)` reach 93 % of the peak of B200 and B300 (OpenCL-Benchmark by ProjectPhysX).
 That the steps of a wgmma pass through the same stage is not documented: it follows from the published rates of
 FlashAttention-3, whose time per block, for D = 64, 128 and 256 and for f16 and fp8, is that of its products and of the
-instructions between them, not the longer of the two.
+instructions between them, not the longer of the two. That warps are dispatched over several cycles to pipes that are not 32
+lanes wide, such as the ALU: NVIDIA, forums.developer.nvidia.com/t/286305 (post 11). That steps of a wgmma wait for both
+cycles is derived from FlashAttention-3 with heads of 64, half of whose instructions beside the products are for the ALU.
 """
 
 from __future__ import annotations

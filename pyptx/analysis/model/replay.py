@@ -7,7 +7,7 @@ dependences between slices. Slices advance in the order of their clocks. When a 
 one starts when all slices of its predecessor are done, so its loads overlap the arithmetic in other slots.
 
 An instruction holds the issue slot while it reads its operands, and delays wgmma that are under way, whose steps read their
-accumulators (`register_reads`).
+accumulators, until its operands are dispatched (`register_reads`).
 
 Yield hints, which select among eligible warps, are not modeled: the slice with the earliest clock issues.
 """
@@ -144,6 +144,7 @@ class _Replay:
                 start = now
             free["issue"] = start + (reads if reads > issue and kind != _WGMMA else issue)
             busy["issue"] += issue
+            issued = start
             if kind in _WAITS:
                 after = self._wait(state, op, start)
                 if after is None:
@@ -156,8 +157,8 @@ class _Replay:
             end = start
             if kind == _WGMMA:
                 end = resources.multiply(state.rank, op.cycles, reads, start)
-            elif reads and start < resources.accumulators[state.rank]:
-                resources.read_registers(state.rank, reads)
+            elif reads and issued < resources.accumulators[state.rank]:
+                resources.read_registers(state.rank, issued, op.dispatch if op.dispatch > reads else reads)
             if op.unit and kind != _WGMMA:
                 begin = resources.serve(state.rank, op.unit, op.cycles, start)
                 end = begin + op.cycles

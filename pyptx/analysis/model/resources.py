@@ -29,6 +29,7 @@ class SmResources:
         self.busy, self.log = record.run.busy, record.log
         self.free: list[dict[str, float]] = [dict.fromkeys(UNITS, 0.0) for _ in range(sms)]
         self.accumulators = [0.0] * sms  # time until queued products have read their accumulators
+        self.dispatched = [0.0] * sms  # time until other instructions' operands have been dispatched
         self.operands = [0.0] * sms  # time until which queued products read shared memory
         # for each SM (time, cycles) of arrived copies
         self.arrivals: list[deque[tuple[float, float]]] = [deque() for _ in range(sms)]
@@ -57,9 +58,16 @@ class SmResources:
         self.record.occupy(rank, "tensor", begin, cycles)
         return free["tensor"]
 
-    def read_registers(self, rank: int, cycles: float) -> None:
-        """Delay queued products, of which there are some, by an instruction that reads its operands from registers."""
-        accumulators = self.accumulators[rank] + cycles
+    def read_registers(self, rank: int, start: float, cycles: float) -> None:
+        """Delay queued products, of which there are some, by an instruction whose operands are read and dispatched.
+
+        Instructions for different pipes are dispatched at the same time; products wait for the last of them.
+        """
+        end, begin = start + cycles, max(start, self.dispatched[rank])
+        if end <= begin:
+            return
+        self.dispatched[rank] = end
+        accumulators = self.accumulators[rank] + end - begin
         self.accumulators[rank] = accumulators
         free = self.free[rank]
         if free["tensor"] < accumulators:
@@ -110,7 +118,7 @@ class SmResources:
         for free in self.free:
             for unit in free:
                 free[unit] += cycles
-        for times in (self.accumulators, self.operands):
+        for times in (self.accumulators, self.dispatched, self.operands):
             times[:] = [time + cycles for time in times]
         for arrivals in self.arrivals:
             moved = [(time + cycles, taken) for time, taken in arrivals]
