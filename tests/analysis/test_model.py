@@ -200,6 +200,9 @@ def test_a_wave_reads_once_what_its_clusters_share():
     assert of_a.wave(extent, 16)[0] == 1000 and of_b.wave(extent, 16)[0] == 16 * 500
     assert of_a.wave(extent, 32)[0] == 2000 and of_b.wave(extent, 32)[0] == 16 * 500
     assert of_a.wave(extent, 512)[0] == 32_000
+    assert of_a.wave(extent, 132)[0] == 9000 and of_b.wave(extent, 132)[0] == 16 * 500
+    keys = Footprint("k", False, a, (NOTHING, a, a))  # of attention: 4 blocks of queries, 16 heads, 32 batches
+    assert keys.wave((4, 16, 32), 132)[0] == 33_000
 
 
 def test_what_is_read_in_two_passes_comes_from_dram_twice_when_too_much_is_read_between():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -66,16 +67,11 @@ class Footprint:
             clusters: their number.
             unit: 32 or 64 bytes.
         """
-        own = float(self.own.bytes), float(self.own.unit(unit))
-        size, units = own
+        size, units = float(self.own.bytes), float(self.own.unit(unit))
         if not size:
             return 0.0, 0.0
-        left = clusters
-        for count, new in zip(extent, self.new, strict=True):
-            here = min(left, count)
-            size *= 1 + (here - 1) * new.bytes / own[0]
-            units *= 1 + (here - 1) * new.unit(unit) / own[1]
-            left = -(-left // count)
+        parts_new = [new.bytes / size for new in self.new], [new.unit(unit) / units for new in self.new]
+        size, units = size * _times(extent, parts_new[0], clusters), units * _times(extent, parts_new[1], clusters)
         return size, max(size, units)
 
     def partial_wave(self, extent: Sequence[int], clusters: int) -> float:
@@ -85,6 +81,25 @@ class Footprint:
             return 0.0
         size, sectors = self.wave(extent, clusters)
         return self.partial * (sectors - size) / holes
+
+
+def _times(extent: Sequence[int], new: Sequence[float], clusters: int) -> float:
+    """Return how many times as much consecutive clusters touch as one of them: whole planes of the grid and a part of the next.
+
+    Args:
+        extent: clusters along each axis.
+        new: for each axis, the part that is new for the neighbor along it.
+        clusters: their number.
+    """
+    if not extent:
+        return 1.0
+    *lower, count = extent
+    planes, rest = divmod(clusters, prod(lower))
+    if not planes:
+        return _times(lower, new, rest)
+    part = new[len(lower)]
+    found = _times(lower, new, prod(lower)) * (1 + (min(planes, count) - 1) * part)
+    return found + part * _times(lower, new, rest) if rest and planes < count else found
 
 
 def touched(bits: np.ndarray, without: np.ndarray | None = None) -> Touched:
