@@ -12,6 +12,12 @@ A number is written as its class and its value, `O(132)`. The classes:
   of 256 x 256 x 64 at 1,777 TFLOP/s ask for 13.9 TB/s, at about 1.75 GHz).
   Clocks of GeForce GPUs beyond the rated one: decoding on an RTX 4090 (club-3090, #697, 247 W), products on an RTX 5090
   (kekzl/imp, pull request 606).
+  GDDR6 with ECC, which the driver enables on T4, L4 and L40S and which takes a sixteenth of the memory and of the transfers or
+  more: reads on L4 (weights of a product with a vector, 64 MiB in 0.275 ms) and, by OpenCL-Benchmark, reads and writes on T4
+  (github.com/kreier/benchmark: 15102 MB, 245 to 261 and 216 GB/s) and L40 (log of the Klone cluster: 45457 MB, 713 and 473 GB/s; of
+  the 864 without ECC gpu-benches reads 845 and writes 847). Writes on L4 follow from lattices that read and write as much
+  (FluidX3D, 228 GB/s in f32 and 220 in f16), which are no ladder. bandwidthTest copies 240 GB/s on T4; lattices move 592 to 612 GB/s on
+  L40: the times of reads and writes add up.
 * P  read from the stall counts that `ptxas` 13.5 schedules.
 * A  assumed: no number was available; that of the nearest measured GPU, scaled by SMs and clock.
 
@@ -61,7 +67,7 @@ def A(value: float) -> Number:
 
 class Row(NamedTuple):
     """One product. GHz, GB/s of 10**9 bytes, sizes in GiB and MiB; `l2` in bytes a clock of the whole GPU, latencies in
-    cycles, `reached` is what a read of all of DRAM was seen to get."""
+    cycles, `reached` is what a read of all of DRAM was seen to get, `written` a write where that is less."""
 
     name: str
     target: str
@@ -76,6 +82,7 @@ class Row(NamedTuple):
     tensor_clock: Number | None = None          # where the published tensor peaks imply another clock
     max_clock: Number | None = None             # where GPU Boost exceeds the rated clock until power limits it
     reached: Number | None = None
+    written: Number | None = None
     l2_fast_mib: Number | None = None           # data that all SMs read in turn of which half misses L2
     latency: tuple[int, int, int, int] | None = None     # L1, near L2, far L2, DRAM; class M
     measured_on: str = ""                       # the GPU whose latencies they are, where that is another
@@ -89,7 +96,7 @@ _HOPPER = {"wgmma.f16": O(4096), "wgmma.tf32": O(2048), "wgmma.f8": O(8192), "wg
 
 ROWS = (
     Row("T4", "sm_75", R(40), R(1.59), R(320), R(16), R(4), M(799), R(70),
-        {"mma.f16": R(1024), "mma.s8": R(2048), "mma.s4": R(4096)}),
+        {"mma.f16": R(1024), "mma.s8": R(2048), "mma.s4": R(4096)}, reached=M(253), written=M(216)),
     Row("A100 SXM 40GB", "sm_80", O(108), O(1.41), R(1555), R(40), O(40), M(3830), O(400),
         {"mma.f16": O(2048), "mma.tf32": O(1024), "mma.s8": O(4096), "mma.s4": R(8192), "mma.f64": O(128)},
         reached=M(1538), l2_fast_mib=M(32.5), latency=(33, 205, 405, 538), measured_on="A100 SXM 80GB"),
@@ -100,10 +107,10 @@ ROWS = (
         {"mma.f16": D(512), "mma.tf32": D(256), "mma.s8": R(2048), "mma.s4": R(4096)}),
     Row("L4", "sm_89", R(58), R(2.04), R(300), R(24), R(48), A(853), R(72),
         {"mma.f16": D(1024), "mma.tf32": D(512), "mma.f8": D(2048), **_ADA},
-        latency=(34, 274, 277, 612), measured_on="L40"),
+        reached=M(244), written=D(207), latency=(34, 274, 277, 612), measured_on="L40"),
     Row("L40S", "sm_89", R(142), R(2.52), R(864), R(48), R(96), A(2088), R(350),
         {"mma.f16": D(1024), "mma.tf32": D(512), "mma.f8": D(2048), **_ADA},
-        tensor_clock=D(2.49), l2_fast_mib=M(102), latency=(34, 274, 277, 612), measured_on="L40"),
+        tensor_clock=D(2.49), reached=M(713), written=M(473), l2_fast_mib=M(102), latency=(34, 274, 277, 612), measured_on="L40"),
     Row("RTX 4090", "sm_89", O(128), R(2.52), R(1008), R(24), O(72), M(2024), R(450),
         {"mma.f16": O(512), "mma.tf32": O(256), "mma.f8": O(1024), **_ADA},
         max_clock=M(2.82), reached=M(925), latency=(34, 274, 277, 612), measured_on="L40"),
@@ -149,10 +156,12 @@ class Energy(NamedTuple):
     events takes, clocks running.
 
     `fma`, `mufu` and `instruction` are per lane and include issue and registers; `tensor_cycle` is a cycle in which the
-    tensor cores of an SM are busy, whatever the type.
+    tensor cores of an SM are busy, whatever the type. `dram_byte` is that of the DRAM devices, `path_byte` that of the way of
+    DRAM traffic across the GPU, beyond that of L2.
 
     Sources: gpu-benches' gpu-roofline logs of power against rate on A100, A40, L40 and H200 give `idle`, `fma` and the sum of
-    `dram_byte` and `l2_byte`, since what they read from DRAM passes L2 (+-15 %);
+    `dram_byte`, `path_byte` and `l2_byte`, since what they read from DRAM passes L2 (+-15 %); `dram_byte` is that of the devices
+    (Micron: 6 pJ a bit of HBM2E, 7.5 of GDDR6, 7.25 of GDDR6X; assumed for HBM3, HBM3E and GDDR7);
     `tensor_cycle`, at the full rate of tensor cores, is what is left at the power limit of the best published matrix products
     (A100 271, H100 795, B200 1,745 TFLOP/s) and of attention on RTX 4090 (173 TFLOP/s at half rate); for sm_120 of products from registers on an RTX PRO 6000 Max-Q (427 TFLOP/s at
     300 W and 2.25 GHz; waynehacking8/blackwell-tensorcore-kernels, mma_rate_probe), and `l2_byte` of products there (1.5 GHz at
@@ -168,14 +177,15 @@ class Energy(NamedTuple):
     shared_byte: float
     l2_byte: float
     dram_byte: float
+    path_byte: float
 
 
 ENERGIES: dict[int, Energy] = {       # by compute capability times ten
-    75: Energy(0.30, 12, 7, 20, 900, 7, 30, 90),
-    80: Energy(0.165, 10.4, 6, 20, 1150, 7, 30, 88),
-    86: Energy(0.43, 12.6, 6, 20, 1000, 5, 25, 87),
-    89: Energy(0.33, 10.7, 6, 20, 1000, 5, 25, 87),
-    90: Energy(0.15, 11.6, 6, 20, 2000, 5, 25, 97),
-    100: Energy(0.15, 11.6, 6, 20, 3080, 5, 25, 97),
-    120: Energy(0.30, 10.7, 6, 20, 500, 5, 10, 102),
+    75: Energy(0.30, 12, 7, 20, 900, 7, 30, 60, 30),
+    80: Energy(0.165, 10.4, 6, 20, 1150, 7, 30, 48, 40),
+    86: Energy(0.43, 12.6, 6, 20, 1000, 5, 25, 58, 29),
+    89: Energy(0.33, 10.7, 6, 20, 1000, 5, 25, 60, 27),
+    90: Energy(0.15, 11.6, 6, 20, 2000, 5, 25, 48, 49),
+    100: Energy(0.15, 11.6, 6, 20, 3080, 5, 25, 48, 49),
+    120: Energy(0.30, 10.7, 6, 20, 500, 5, 10, 60, 42),
 }

@@ -53,6 +53,7 @@ class Gpu:
         tensor_clock_hz: clock of the published tensor peaks (f64 uses `clock_hz`).
         dram_bytes_per_s, dram_bytes: rate and size of DRAM.
         dram_reached_bytes_per_s: measured rate of reading all of it, or None.
+        dram_written_bytes_per_s: measured rate of writing it, or None: that of reading. GDDR6 with ECC is slower at writing.
         l2_bytes, l2_bytes_per_clock: size, and bytes per cycle read by all SMs together.
         l2_fast_bytes: size of data that all SMs read over and over of which half misses L2, or None.
         shared_bytes_per_clock: rate of one SM.
@@ -80,6 +81,7 @@ class Gpu:
     tensor: Mapping[str, float] = field(hash=False)
     core: Mapping[str, float] = field(hash=False)
     dram_reached_bytes_per_s: float | None = None
+    dram_written_bytes_per_s: float | None = None
     l2_fast_bytes: int | None = None
     latency_cycles: Mapping[str, int] = field(default_factory=dict, hash=False)
     launch_seconds: float = 2.5e-6
@@ -159,6 +161,8 @@ def _gpu_of_row(row: Row) -> Gpu:
     sources |= {"launch_seconds": "M"}
     if row.reached:
         sources["dram_reached_bytes_per_s"] = row.reached.source
+    if row.written:
+        sources["dram_written_bytes_per_s"] = row.written.source
     if row.max_clock:
         sources["max_clock_hz"] = row.max_clock.source
     if row.l2_fast_mib:
@@ -180,6 +184,7 @@ def _gpu_of_row(row: Row) -> Gpu:
         MappingProxyType({name: number.value for name, number in row.tensor.items()}),
         MappingProxyType({name: number.value for name, number in cores.items()}),
         dram_reached_bytes_per_s=row.reached.value * _GIGA if row.reached else None,
+        dram_written_bytes_per_s=row.written.value * _GIGA if row.written else None,
         l2_fast_bytes=int(row.l2_fast_mib.value * _MIB) if row.l2_fast_mib else None,
         latency_cycles=MappingProxyType(
             dict(zip(("l1", "l2", "l2_far", "dram"), row.latency, strict=True)) if row.latency else {}

@@ -116,12 +116,14 @@ def _with(base: Specs, rates: Mapping[str, float]) -> Specs:
             if other.startswith(f"{pipe}.") and other != "mma.f64":
                 tensor[other] *= share
                 sources[f"tensor.{other}"] = "H" if other == name else "D"
-    sources.pop("dram_reached_bytes_per_s", None)
+    for name in ("dram_reached_bytes_per_s", "dram_written_bytes_per_s"):
+        sources.pop(name, None)
     return replace(
         base,
         name=f"{base.name}, measured",
         dram_bytes_per_s=rates["dram"],
         dram_reached_bytes_per_s=None,
+        dram_written_bytes_per_s=None,
         l2_bytes_per_clock=rates["l2"] / base.clock_hz,
         shared_bytes_per_clock=rates["shared"] / (base.sms * base.clock_hz),
         core=MappingProxyType(core),

@@ -90,6 +90,8 @@ def test_a_line_that_is_written_in_part_occupies_l2_like_a_whole_one():
     apart = "shl.b32 %r3, %r1, 5; mad.lo.u32 %r3, %r2, 8192, %r3; and.b32 %r3, %r3, 0xfffff;"
     part, whole = (modeled(AT.format(lanes=lanes, access=store)) for lanes in (apart, SPREAD))
     assert part.terms["l2"] == pytest.approx(32 * whole.terms["l2"])
+    limited = modeled(AT.format(lanes=apart, access=store), "L4")
+    assert limited.bound == "l2" and limited.clock_hz == gpu("L4").clock_hz, "what is not written takes no energy"
 
 
 def test_loads_of_sectors_that_the_warp_has_read_do_not_wait():

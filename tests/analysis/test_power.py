@@ -123,6 +123,15 @@ L:
     assert far.watts < near.watts
 
 
+def test_the_way_of_dram_traffic_across_the_gpu_takes_less_at_a_lower_clock():
+    """H100 NVL streams 3.3 TB/s within 400 W; at the energies of the highest clock, DRAM alone would take 400 W."""
+    on = replace(gpu("H100 SXM"), watts=400)
+    stream = busy(l2=3300 / 1.98, dram=3.3e12, issue=0.1)
+    assert board_watts(on, stream, on.clock_hz) > 400
+    assert sustained_clock(on, stream) > 0.6 * on.clock_hz
+    assert board_watts(on, stream, sustained_clock(on, stream)) == pytest.approx(400)
+
+
 def test_a_light_load_runs_above_the_rated_clock_where_the_gpu_permits_it():
     on = gpu("RTX 4090")
     heavy = busy(on.sms, tensor=0.9, shared=0.9, issue=0.9, fma=0.9, dram=900e9)

@@ -147,7 +147,7 @@ def transposes() -> Iterator[Ladder]:
 def lattices() -> Iterator[Ladder]:
     rates = {
         "T4": 1356,
-        "A40": 3378,
+        "A40 with ECC": 3378,
         "RTX 3090": 5418,
         "A100 SXM 80GB": 10228,
         "H100 SXM": 17602,
@@ -155,7 +155,7 @@ def lattices() -> Iterator[Ladder]:
     }  # MLUP/s
     later = {
         "RTX A6000": 4421,
-        "L40": 3870,
+        "L40 with ECC": 3870,
         "RTX 4090": 5624,
         "A100 SXM 40GB": 8522,
         "RTX PRO 6000": 10349,

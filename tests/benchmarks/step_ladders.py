@@ -144,8 +144,8 @@ def transposes() -> Iterator[Ladder]:
 
 
 def lattices() -> Iterator[Ladder]:
-    rates = {"T4": 2887, "RTX 2080 Ti": 6853, "A40": 6622, "RTX A6000": 8533, "RTX 3090": 10215}  # MLUP/s
-    rates |= {"A100 SXM 40GB": 11251, "A100 SXM 80GB": 11197, "L40": 7945, "L40S": 7617, "RTX 4090": 11496}
+    rates = {"T4": 2887, "RTX 2080 Ti": 6853, "A40 with ECC": 6622, "RTX A6000": 8533, "RTX 3090": 10215}  # MLUP/s
+    rates |= {"A100 SXM 40GB": 11251, "A100 SXM 80GB": 11197, "L40 with ECC": 7945, "L40S": 7617, "RTX 4090": 11496}
     rates |= {"H100 PCIe": 13862, "H100 SXM": 20227, "H200 SXM": 20291, "GH200": 19407, "RTX 5090": 19141}
     rates |= {"RTX 5080": 10304, "RTX PRO 6000": 20841, "B200 SXM": 22695, "B300": 23191}
     cells = 256**3

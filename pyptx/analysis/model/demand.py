@@ -48,6 +48,7 @@ class Demand:
         cycles: cycles by unit.
         idle: those that take no energy, by unit.
         read, written: bytes.
+        masked: written bytes that only occupy L2: those of lines that a store writes in part. They take no energy.
         executions: (group of opcodes, PTX instruction) -> executions on the paths.
         unfamiliar: opcode without a known cost -> issue slot cycles.
     """
@@ -56,6 +57,7 @@ class Demand:
     idle: dict[str, float] = field(default_factory=dict)
     read: float = 0.0
     written: float = 0.0
+    masked: float = 0.0
     executions: dict[tuple[str, int], float] = field(default_factory=dict)
     unfamiliar: dict[str, float] = field(default_factory=dict)
 
@@ -66,6 +68,7 @@ class Demand:
         for unit, value in other.idle.items():
             self.idle[unit] = self.idle.get(unit, 0.0) + value
         self.read, self.written = self.read + other.read, self.written + other.written
+        self.masked += other.masked
         for name, value in other.executions.items():
             self.executions[name] = self.executions.get(name, 0.0) + value
         for word, value in other.unfamiliar.items():
@@ -115,6 +118,8 @@ def _walk(builder: OperationBuilder, path: WarpPath, warp_slice: WarpSlice, time
             cycles["shared"] = cycles.get("shared", 0.0) + runs * op.shared * op.sms
         if op.bytes and op.kind in _STORES:
             found.written += runs * op.bytes
+            if op.kind == OpKind.STORE and owner >= 0:
+                found.masked += runs * 32 * builder.masked(owner, part.copies) * op.width
         elif op.bytes:
             found.read += runs * op.bytes
 

@@ -53,7 +53,7 @@ def estimate_traffic(
     """
     sample = work.sample
     cluster = prod(sample.plan.cluster)
-    extent = tuple(g // c for g, c in zip(sample.plan.grid, sample.plan.cluster, strict=True))
+    extent = sample.busy
     wave = max(1, min(sample.clusters, resident // cluster))
     waves = sample.clusters / wave
     holds = gpu.l2_fast_bytes or KEPT * gpu.l2_bytes
@@ -95,7 +95,7 @@ def kept_traffic(traffic: Traffic, work: Work, gpu: Gpu, unit: int = SECTOR) -> 
         traffic, work, gpu, unit: of the launch, as of `estimate_traffic`.
     """
     sample = work.sample
-    extent = tuple(g // c for g, c in zip(sample.plan.grid, sample.plan.cluster, strict=True))
+    extent = sample.busy
     touched = _Touched(sample.footprints, sample.read, sample.written, extent, unit)
     lost = lost_part(touched.by(sample.clusters), gpu.l2_fast_bytes or KEPT * gpu.l2_bytes)
     return Traffic(traffic.again + (traffic.read - traffic.again) * lost, traffic.written * lost, traffic.again)

@@ -74,12 +74,13 @@ class LaunchModel:
         self.cluster, self.warps = prod(launch.cluster), ceil(prod(launch.block) / 32)
         sample = work.sample
         self.sms = _usable(on, self.cluster)
-        self.per_sm = ceil(work.ctas / self.sms)  # CTAs of the busiest SM
+        self.ctas = sample.clusters * self.cluster
+        self.per_sm = ceil(self.ctas / self.sms)  # CTAs of the busiest SM
         self.resident = min(fits.blocks, self.per_sm)
         self.code = read_code(compiled, sample.program)
         instruction_work = program_work(sample.program)
         sampled = sample.cluster, sample.issues, sample.barrier_bits
-        if work.ctas <= fits.blocks * self.sms:  # all run at once: the heaviest one determines the time
+        if self.ctas <= fits.blocks * self.sms:  # all run at once: the heaviest one determines the time
             sampled = sample.heaviest
         self.sampled: InstructionTotals = sampled[0]
         self.average = _moved(sample.totals) / max(1.0, sample.clusters * _moved(self.sampled)) or 1.0
@@ -113,7 +114,8 @@ class LaunchModel:
         )
         self.demand = demand_of(self.builder, self.slices, self.paths)
         read, written = (self.average * sample.clusters * size for size in (self.demand.read, self.demand.written))
-        active = min(self.sms, work.ctas)
+        self.masked = self.average * sample.clusters * self.demand.masked
+        active = min(self.sms, self.ctas)
         together, apart = (
             MemorySystem(
                 on,
@@ -123,7 +125,7 @@ class LaunchModel:
                 written,
                 estimate_traffic(work, on, fits.blocks * self.sms, read, self.constants.dram_unit_bytes, of),
                 atomic_cycles(sample, self.code),
-                self.per_sm * active / work.ctas,
+                self.per_sm * active / self.ctas,
             )
             for of in (True, False)
         )
@@ -148,7 +150,7 @@ class LaunchModel:
         terms["pipeline"], terms["launch"] = total / clock, self.gpu.launch_seconds
         bound, summary = self._bound(resources, seconds, run)
         terms = {name: float(value) for name, value in terms.items()}
-        waves = self.work.ctas / (self.fits.blocks * self.sms)
+        waves = self.ctas / (self.fits.blocks * self.sms)
         notes = (
             *conservation_notes(self.demand, self.builder, self.slices),
             *sample_notes(self.work),
@@ -271,7 +273,7 @@ class LaunchModel:
         idle = {unit: self.per_sm / self.cluster * value for unit, value in self.demand.idle.items()}
         return Activity(
             {unit: min(1.0, self.average * (value - idle.get(unit, 0.0)) / cycles) for unit, value in busy.items()},
-            (self.memory.read + self.memory.written) / cycles,
+            (self.memory.read + self.memory.written - self.masked) / cycles,
             moved / seconds,
             self.memory.active,
         )

@@ -54,9 +54,14 @@ class MemorySystem:
 
     @property
     def dram_rate(self) -> float:
-        """Reached DRAM bandwidth in bytes per second; alternating reads and writes cost a part of it."""
+        """Reached DRAM bandwidth in bytes per second.
+
+        Alternating reads and writes cost a part of it; where ECC makes writes slower, their times add up.
+        """
         rate = self.gpu.dram_reached_bytes_per_s or self.constants.dram_share * self.gpu.dram_bytes_per_s
         reads = self.traffic.read / max(1.0, self.traffic.read + self.traffic.written)
+        if self.gpu.dram_written_bytes_per_s:
+            return 1 / (reads / rate + (1 - reads) / self.gpu.dram_written_bytes_per_s)
         return rate * (1 - self.constants.turnaround * 4 * reads * (1 - reads))
 
     @property

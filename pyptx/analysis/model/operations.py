@@ -246,7 +246,7 @@ class OperationBuilder:
             elif moved >= 32 * self._each("lanes", owner, copies) * width:  # each lane has a sector and, mostly, a line
                 lines = max(lines, moved / 32)
             if kind == OpKind.STORE and word in ("STG", "ST") and owner >= 0:
-                moved += 32 * self._masked(owner, copies) * width
+                moved += 32 * self.masked(owner, copies) * width
             return {
                 "kind": kind,
                 "unit": "shared",
@@ -257,7 +257,7 @@ class OperationBuilder:
             }
         return None
 
-    def _masked(self, owner: int, copies: float) -> float:
+    def masked(self, owner: int, copies: float) -> float:
         """Return the sectors that one store occupies L2 with and does not write.
 
         A line with a sector that is written in part takes as long as a whole line, as if it were sent with a mask of its

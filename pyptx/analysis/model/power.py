@@ -2,7 +2,8 @@
 
 Each event of an SM takes an energy (`gpu_table.ENERGIES`); power is the idle power, the energy of DRAM traffic, and the
 energy of the events in a cycle times the clock. The voltage falls with the clock, so the energy of the events is
-proportional to the clock, too: halving the clock quarters their power. DRAM has its own supply.
+proportional to the clock, too: halving the clock quarters their power. DRAM has its own supply; its traffic crosses the GPU,
+which takes energy in proportion to the clock.
 
 A GPU that has been busy for some milliseconds runs at the clock where power meets the limit ("sustained"); before, and
 when launches are far apart, at its boost clock ("burst").
@@ -58,22 +59,23 @@ def boost_clock(gpu: Gpu, tensor: float) -> float:
 
 def board_watts(gpu: Gpu, activity: Activity, clock: float) -> float:
     """Return the power of the board at a clock in Hz."""
-    fixed, events = _watts(gpu, activity)
-    return fixed + events * (clock / gpu.clock_hz) ** 2
+    fixed, path, events = _watts(gpu, activity)
+    share = clock / gpu.clock_hz
+    return fixed + path * share + events * share**2
 
 
 def sustained_clock(gpu: Gpu, activity: Activity) -> float:
     """Return the clock in Hz at which power meets the limit of the board, at most the boost clock."""
     boost = boost_clock(gpu, activity.busy.get("tensor", 0.0))
-    fixed, events = _watts(gpu, activity)
+    fixed, path, events = _watts(gpu, activity)
     if not gpu.watts or not events:
         return boost
-    left = max(0.0, gpu.watts - fixed) / events
-    return min(boost, gpu.clock_hz * max(_LEAST, sqrt(left)))
+    half, left = path / events / 2, max(0.0, gpu.watts - fixed) / events
+    return min(boost, gpu.clock_hz * max(_LEAST, sqrt(half**2 + left) - half))
 
 
-def _watts(gpu: Gpu, activity: Activity) -> tuple[float, float]:
-    """Return the power that does not depend on the clock, and that of the events at the boost clock."""
+def _watts(gpu: Gpu, activity: Activity) -> tuple[float, float, float]:
+    """Return the power that does not depend on the clock, and those of DRAM traffic and of events at the boost clock."""
     energy, busy = energy_of(gpu), activity.busy
     arithmetic = gpu.core["f32"] * busy.get("fma", 0.0)
     others = max(0.0, _LANES * _SLOTS * busy.get("issue", 0.0) - arithmetic)
@@ -86,4 +88,4 @@ def _watts(gpu: Gpu, activity: Activity) -> tuple[float, float]:
     )
     cycle = activity.sms * of_sm + energy.l2_byte * activity.l2_bytes
     fixed = energy.idle * gpu.watts + 1e-12 * energy.dram_byte * activity.dram_bytes_per_s
-    return fixed, 1e-12 * cycle * gpu.clock_hz
+    return fixed, 1e-12 * energy.path_byte * activity.dram_bytes_per_s, 1e-12 * cycle * gpu.clock_hz

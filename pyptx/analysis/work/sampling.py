@@ -55,6 +55,11 @@ class InstructionTotals:
         return cls(np.minimum(c.issues, c.lanes).astype(np.float64), **columns)
 
     @property
+    def moves_memory(self) -> bool:
+        """There are accesses to global memory."""
+        return bool(self.global_requests.any() or self.tma_bytes.any())
+
+    @property
     def stack(self) -> np.ndarray:
         """The counts as rows of one array."""
         return np.stack([getattr(self, name) for name in _NAMES])
@@ -67,10 +72,11 @@ class Sample:
     Attributes:
         program, plan: the program and its launch plan.
         exact, uniform, how: as in `count.Work`.
+        busy: clusters along each axis of the grid, without those at its end that access no global memory.
         totals: counts of the whole launch, by instruction.
         read, written: buffer -> bytes that the launch touches.
         footprints: footprints of a cluster at the start of the grid.
-        cluster: counts of a cluster in the middle of the grid.
+        cluster: counts of a cluster in the middle of the busy part of the grid.
         issues: its executions by (warp of the cluster, instruction).
         barrier_bits: bit mask of the CTA's barriers each warp of a cluster used, by (warp, instruction).
         heaviest: counts, executions and barrier bits of the simulated cluster that executes most.
@@ -93,6 +99,7 @@ class Sample:
     exact: bool
     uniform: bool
     how: str
+    busy: Position
     totals: InstructionTotals
     read: Mapping[str, int]
     written: Mapping[str, int]
@@ -116,7 +123,8 @@ class Sample:
 
     @property
     def clusters(self) -> int:
-        return self.ctas // prod(self.plan.cluster)
+        """Clusters that access global memory."""
+        return prod(self.busy)
 
 
 def sample_launch(call: Call) -> Sample:
@@ -187,6 +195,7 @@ def _whole(call: Call, observer: ClusterProfiler) -> Sample:
         True,
         True,
         how,
+        tuple(count // each for count, each in zip(call.plan.grid, call.plan.cluster, strict=True)),
         totals,
         read,
         written,
@@ -246,6 +255,16 @@ class _Probe:
             merged[twin] = merged.get(twin, 0) + weight
         return merged
 
+    def _busy(self, axis: int) -> int:
+        """Return the positions of an axis up to the last one with accesses to global memory; all if there are none."""
+        nodes = self._known(axis)
+        moves = [node for node in nodes if InstructionTotals(*self.stack(_on(axis, node))).moves_memory]
+        return self.extent[axis] if not moves or moves[-1] == nodes[-1] else moves[-1] + 1
+
+    def _known(self, axis: int) -> list[int]:
+        """Return the simulated positions of an axis."""
+        return sorted(place[axis] for place in self.runs if all(i == 0 for k, i in enumerate(place) if k != axis))
+
     def _nodes(self, axis: int) -> list[int]:
         """Return positions between which work is constant or changes linearly; a single step is located by bisection."""
         size = self.extent[axis]
@@ -293,7 +312,8 @@ class _Probe:
         places = list(product(*axes))
         weight = {place: prod(axes[k][i] for k, i in enumerate(place)) for place in places}
         totals = np.sum([weight[place] * self.stack(place) for place in places], axis=0)
-        middle = tuple(size // 2 for size in self.extent)
+        busy = tuple(map(self._busy, range(3)))
+        middle = tuple(size // 2 for size in busy)
         aside = tuple(int(size * 0.618) for size in self.extent)
         uniform = all(
             np.allclose(self.stack(place), self._predicted(place, axes), rtol=1e-3)
@@ -315,6 +335,7 @@ class _Probe:
             False,
             uniform,
             how,
+            busy,
             InstructionTotals(*totals),
             read,
             written,
@@ -349,7 +370,7 @@ class _Probe:
         return first + change
 
     def _along(self, axis: int, position: int) -> np.ndarray:
-        known = sorted(place[axis] for place in self.runs if all(i == 0 for k, i in enumerate(place) if k != axis))
+        known = self._known(axis)
         below = max(i for i in known if i <= position)
         above = min(i for i in known if i >= position)
         if below == above:
