@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,8 @@ from pyptx.analysis.model.constants import find_constants
 from pyptx.analysis.model.dram_traffic import Traffic
 from pyptx.analysis.model.estimate import estimate
 from pyptx.analysis.model.memory_system import MemorySystem
+from pyptx.analysis.model.replay_state import Recorder
+from pyptx.analysis.model.resources import SmResources
 from pyptx.types import f32
 
 
@@ -54,3 +58,15 @@ def test_ctas_that_leave_at_once_take_no_part(device):
     assert beside.seconds == pytest.approx(alone.seconds, rel=0.02)
     assert beside.terms["dram"] == pytest.approx(alone.terms["dram"], rel=0.01)
     assert beside.bound == alone.bound
+
+
+def test_ctas_that_start_together_wait_for_the_whole_queue_of_dram():
+    """Where CTAs follow others, they load at different times, and DRAM serves a burst of one SM faster than its part."""
+    on = gpu("B200")
+    apart = MemorySystem(on, find_constants(on.name, on.target), on.sms, 1e6, 0.0, Traffic(1e6, 0.0, 0.0))
+    together = replace(apart, together=True)
+    first, second = (system.seen_by_sm(on.clock_hz) for system in (apart, together))
+    assert first.backlog < second.backlog == 1.0
+    assert replace(first, backlog=1.0) == second
+    reads = [SmResources(1, memory, 26, Recorder(None)).read(0, 1e6, 0.0, 0.0) for memory in (first, second)]
+    assert reads[1] == pytest.approx(1e6 / second.dram) and reads[0] < reads[1]

@@ -80,7 +80,8 @@ class LaunchModel:
         self.code = read_code(compiled, sample.program)
         instruction_work = program_work(sample.program)
         sampled = sample.cluster, sample.issues, sample.barrier_bits
-        if self.ctas <= fits.blocks * self.sms:  # all run at once: the heaviest one determines the time
+        at_once = self.ctas <= fits.blocks * self.sms
+        if at_once:  # the heaviest one determines the time
             sampled = sample.heaviest
         self.sampled: InstructionTotals = sampled[0]
         self.average = _moved(sample.totals) / max(1.0, sample.clusters * _moved(self.sampled)) or 1.0
@@ -126,6 +127,7 @@ class LaunchModel:
                 estimate_traffic(work, on, fits.blocks * self.sms, read, self.constants.dram_unit_bytes, of),
                 atomic_cycles(sample, self.code),
                 self.per_sm * active / self.ctas,
+                at_once,
             )
             for of in (True, False)
         )

@@ -26,6 +26,10 @@ REMOTE = 0.7  # latency between SMs relative to L2: 180 of 261 cycles on H800 (L
 ATOMIC_SECTOR_CYCLES = 1.3
 # Cycles for each further lane that names the same word: 0.96 and 1.04 lanes per cycle on RTX 3080 and GTX 1650.
 ATOMIC_LANE_CYCLES = 1.0
+# Fraction of the SM's DRAM queue that a read waits for where CTAs follow others: they load at different times, and DRAM serves a
+# burst of one SM faster than its part. CTAs that all start together load together; then a read waits for the whole queue. That
+# they do is derived from norms on B200 and copies in two stages on B300.
+BACKLOG = 0.3
 L1_BYTES = 28 * 1024  # of an SM that shared memory cannot take
 
 
@@ -41,6 +45,7 @@ class MemorySystem:
         atomics: cycles of the slice of L2 that executes most atomic operations.
         part: bytes that the busiest SM requests over those of an average one; with as many more requests under way it gets
             as much more of L2 and DRAM.
+        together: all CTAs of the launch run at the same time.
     """
 
     gpu: Gpu
@@ -51,6 +56,7 @@ class MemorySystem:
     traffic: Traffic
     atomics: float = 0.0
     part: float = 1.0
+    together: bool = False
 
     @property
     def dram_rate(self) -> float:
@@ -107,6 +113,7 @@ class MemorySystem:
             (dram if from_dram > 0.01 else l2) + self.constants.copy_cycles,
             REMOTE * near,
             near / 2,
+            1.0 if self.together else BACKLOG,
         )
 
 

@@ -25,6 +25,7 @@ class Memory:
         port: rate to and from L2.
         dram: the SM's part of the DRAM rate.
         from_dram, to_dram: fraction of the read and written bytes that reach DRAM.
+        backlog: fraction of the SM's DRAM queue that a read waits for.
         load_cycles: latency of a load.
         copy_cycles: latency of a bulk copy until its mbarrier completes.
         remote_cycles: latency of an arrival at the mbarrier of another CTA of the cluster.
@@ -39,6 +40,7 @@ class Memory:
     copy_cycles: float
     remote_cycles: float = 0.0
     store_cycles: float = 0.0
+    backlog: float = 1.0
 
 
 class Span(NamedTuple):

@@ -8,7 +8,6 @@ from pyptx.analysis.model.replay_state import UNITS, Memory, Recorder, Span
 
 __all__ = ["SmResources"]
 
-BACKLOG = 0.3  # fraction of the DRAM queue that a read waits for: DRAM serves a burst of one SM faster than its part
 WINDOW = 4096.0  # cycles over which the share of arriving copies is averaged
 
 
@@ -106,7 +105,7 @@ class SmResources:
             return start + self.shared_cycles  # L1 hit
         done = self.serve_to_end(rank, "l2", size / self.memory.port, start)
         slow = self.serve_to_end(rank, "dram", size * self.memory.from_dram / self.memory.dram, start)
-        return max(done, start + BACKLOG * (slow - start)) + cycles
+        return max(done, start + self.memory.backlog * (slow - start)) + cycles
 
     def write(self, rank: int, size: float, start: float) -> None:
         """Occupy the memory system with a write."""
