@@ -75,4 +75,4 @@ def test_data_that_is_read_in_turn_comes_from_l2_as_far_as_it_fits(name):
         return ctas * PART / estimate(kernel, *args, grid=(ctas,), block=(1024,), device=on).seconds
 
     assert rate(0.3 * on.l2_bytes) > 0.8 * on.l2_bytes_per_s
-    assert rate(2 * on.l2_bytes) == pytest.approx(on.dram_bytes_per_s, rel=0.12)
+    assert rate(2 * on.l2_bytes) == pytest.approx(on.dram_reached_bytes_per_s or on.dram_bytes_per_s, rel=0.12)
