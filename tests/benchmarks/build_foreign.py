@@ -38,6 +38,14 @@ ARCHITECTURES = {  # the least that the instructions need
     "half_products": "compute_80",
     "residual_norm": "compute_90",
     "residual_norm_wide": "compute_100",
+    "fresh_tree_sums": "compute_75",
+    "fresh_lecture_sums": "compute_75",
+    "fresh_atomic_sums": "compute_80",
+    "fresh_moves": "compute_75",
+    "fresh_stencils": "compute_75",
+    "fresh_softmax": "compute_75",
+    "fresh_products": "compute_75",
+    "fresh_attention": "compute_75",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 

@@ -9,20 +9,234 @@ The rule, of 2026-11-24, after the ladders of `vector_ladders.py` were opened:
 2. Of a source all rows of own kernels, a ladder for each GPU, or for each operation where one table has several.
 3. Left out, for reasons that do not depend on the model:
    - libraries, and numbers that are published in pictures only;
-   - sources that leave the threads of a CTA or the tiles open;
-   - kernels of development ladders measured on other GPUs.
+   - sources that leave the threads of a CTA or the tiles open: products of the sources of vector sums, transposes on an RTX
+     3060 Ti, products with mma on H100, norms on an RTX 4070 Ti SUPER, the last steps of the products on RTX 4070 and RTX 5080;
+   - sources that leave the GPU open (LSDRadixSort, GEMM_MMA, flash-attn-one-cuda, N-body and Laplace of courses) or its memory
+     and clock (transposes on a GTX 1650 of 16 SMs), GPUs whose target the table lacks (V100, TITAN V);
+   - sources that contradict themselves: attention at lubits.ch, whose rates do not fit the operations it counts, products on an
+     RTX 5090 whose README and code have different sizes, fp8 products whose rates have no sizes;
+   - kernels of development ladders measured on other GPUs, such as the followers of github.com/siboehm/SGEMM_CUDA;
+   - sums with volatile words and without barriers on RTX 5070 Ti, which their author calls obsolete, and the last sum on T4,
+     whose grid is not said; the product with copies of libcu++, whose code depends on the version of the toolkit;
+   - softmax of rows of more than 8192 in registers: how 512 values of a thread are spilled depends on the assembler;
+   - steps of heat that take 27 to 29 us whatever the size: they measure launches.
 
 The kernels are written for this repository after the descriptions (nothing is copied); ladder_data/fresh_*.json has the times,
-with source, author, date and method.
+with source, author, date and method. Registers are those that the sources state where they state them: 32, 44 and 41 of the
+products (46 for 44 here, which as many CTAs fit), 167 of the tiles of warps (168 here), 40 of attention.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
 
-from rungs import Ladder
+import numpy as np
+from rungs import Ladder, Rung, data_of, zeros
+
+
+def held(name: str, data: Mapping[str, Any], rungs: Sequence[Rung]) -> Ladder:
+    """Return a held-out ladder of a source on the GPU of its rungs."""
+    on = rungs[0].gpu
+    url = data["url"] if isinstance(data["url"], str) else data["url"][on]
+    return Ladder(f"{name}, {on}", f"{url} ({data['source']})", tuple(rungs), held=True)
+
+
+def tree_sums() -> Iterator[Ladder]:
+    """Sums of 2^29 f32: GB/s of kernels, and of one of them by elements of a thread."""
+    data, count, threads, file = data_of("fresh_tree_sums"), 1 << 29, 128, "fresh_tree_sums.ptx"
+
+    def rung(name: str, entry: str, block: int, each: int, rate: float) -> Rung:
+        grid, of = count // (block * each), block * each
+
+        def args() -> Sequence[Any]:
+            return [np.zeros(grid, np.float32), np.zeros(count, np.float32), of]
+
+        return Rung(name, data["gpu"], 4 * count / (rate * 1e9), file, entry, (grid,), (block,), args)
+
+    steps, values = [], data["values"]
+    for entry, rate in values["steps"].items():
+        block = int(entry.rpartition("_")[2]) if entry.startswith("remainder") else threads
+        steps.append(rung(entry, entry, block, 32 if entry in ("shuffles", "vectors") else 1, rate))
+    yield held("trees of sums", data, steps)
+    by = [rung(each, "several", threads, int(each), rate) for each, rate in values["several"].items()]
+    more = [rung(name, name, threads, each, values[name]) for name, each in (("pairs", 2), ("neighbors", 32))]
+    yield held("sums by elements of a thread", data, [*by, *more])
+
+
+def lecture_sums() -> Iterator[Ladder]:
+    """Sums of 2^22 s32; ms."""
+    data, count, threads, rungs = data_of("fresh_lecture_sums"), 1 << 22, 256, []
+    for entry, ms in data["values"].items():
+        grid = count // (threads * (2 if entry.startswith(("first", "unrolled")) else 1))
+        args, file = zeros(count, grid, dtype="int32"), "fresh_lecture_sums.ptx"
+        rungs.append(Rung(entry, data["gpu"], ms / 1e3, file, entry, (grid,), (threads,), args, 4 * threads))
+    yield held("sums of a lecture", data, rungs)
+
+
+def atomic_sums() -> Iterator[Ladder]:
+    """Sums of 2^26 words to one; ms. The last kernel has six CTAs on each of 128 SMs."""
+    data, count, threads, rungs = data_of("fresh_atomic_sums"), 1 << 26, 256, []
+    for entry, ms in data["values"].items():
+
+        def args(dtype: str = "float32" if entry.startswith("float") else "int32") -> Sequence[Any]:
+            return [np.zeros(count, dtype), np.zeros(1, dtype), count]
+
+        grid = 768 if entry == "strided_atomics" else count // threads
+        rungs.append(Rung(entry, data["gpu"], ms / 1e3, "fresh_atomic_sums.ptx", entry, (grid,), (threads,), args))
+    yield held("sums with atomics", data, rungs)
+
+
+def jacobi() -> Iterator[Ladder]:
+    """Steps of Jacobi and the copies after them, on 8192 x 8192 points with CTAs of 32 x 8; ns."""
+    data, side = data_of("fresh_jacobi"), 8192
+    for on, kernels in data["values"].items():
+        rungs = []
+        for kind, times in kernels.items():
+            words = {"f32": 1, "f16": 1, "f32x4": 4, "f16x2": 2}[kind]
+
+            def args(dtype: str = "float16" if kind.startswith("f16") else "float32") -> Sequence[Any]:
+                return [np.zeros((side, side), dtype), np.zeros((side, side), dtype), side - 2, side - 2]
+
+            for entry, ns in zip((f"jacobi_{kind}", f"copy_{kind}"), times, strict=True):
+                grid = (side // words // 32, side // 8)
+                rungs.append(Rung(entry, on, ns / 1e9, "fresh_stencils.ptx", entry, grid, (32, 8), args))
+        yield held("steps of Jacobi", data, rungs)
+
+
+def heat() -> Iterator[Ladder]:
+    """Steps of heat on squares by square CTAs; us. A step's data of a square of 1024 is in L2 from the step before."""
+    data, rungs = data_of("fresh_heat"), []
+    for name, us in data["values"].items():
+        entry, side, points = name.split()[0], *map(int, name.split()[1:])
+        grid, smem = -(-(points - 2) // side), 4 * (side + 2) ** 2 if entry == "heat_tile" else 0
+
+        def args(points: int = points) -> Sequence[Any]:
+            return [*zeros(points * points, points * points)(), points, 0.24]
+
+        file, square = "fresh_stencils.ptx", (grid, grid)
+        rungs.append(Rung(name, data["gpu"], us / 1e6, file, entry, square, (side, side), args, smem, repeated=True))
+    yield held("steps of heat", data, rungs)
+
+
+def softmax() -> Iterator[Ladder]:
+    """Softmax of 2048 rows of f32 by columns; GB/s."""
+    data, rows, rungs = data_of("fresh_softmax"), 2048, []
+    for kernel, rates in data["values"].items():
+        for columns, rate in zip(data["columns"], rates, strict=False):  # of rows kept in registers there are fewer
+            warps = kernel == "kept"
+
+            def args(columns: int = columns, warps: bool = warps) -> Sequence[Any]:
+                both = zeros((rows, columns), (rows, columns))()
+                return both if warps else [*both, columns]
+
+            name, seconds = f"{kernel} {columns}", 8 * rows * columns / (rate * 1e9)
+            entry, grid, block = (f"kept_{columns}", rows // 4, (32, 4)) if warps else (kernel, rows, (256,))
+            smem, file = 1024 if kernel == "passes" else 0, "fresh_softmax.ptx"
+            rungs.append(Rung(name, data["gpu"], seconds, file, entry, (grid,), block, args, smem, isolated=True))
+    yield held("softmax of rows", data, rungs)
+
+
+# tile, and threads of a CTA
+TILES: dict[str, tuple[int, tuple[int, ...]]] = {
+    "rows": (32, (32, 32)),
+    "columns": (32, (32, 32)),
+    "tile": (32, (32, 32)),
+    "column_tile": (64, (512,)),
+    "square_tile": (128, (256,)),
+    "staged": (64, (64,)),
+    "vector_tile": (64, (256,)),
+    "warp_tiles": (128, (128,)),
+}
+
+
+def sgemm_log() -> Iterator[Ladder]:
+    """Steps of a product; ms."""
+    data, rungs = data_of("fresh_sgemm_log"), []
+    for entry, ms in data["values"].items():
+        size, (tile, block) = 4092 if entry in ("rows", "columns") else 4096, TILES[entry]
+        side = -(-size // tile)
+
+        def args(size: int = size) -> Sequence[Any]:
+            a, b, c = zeros(*[(size, size)] * 3)()
+            return [size, size, size, 1.0, a, b, 0.0, c]
+
+        grid = (side * side,) if entry == "warp_tiles" else (side, side)
+        rungs.append(Rung(entry, data["gpu"], ms / 1e3, "fresh_products.ptx", entry, grid, block, args))
+    yield held("log of products", data, rungs)
+
+
+def square_products() -> Iterator[Ladder]:
+    """Products of square matrices, launched again and again on the same: GFLOP/s by size, and ms of 4096."""
+    data = data_of("fresh_products")
+    blocks = {"element": (16, 16), "shared_32": (32, 32), "coarse": (32, 16)}  # tile, and side of a CTA
+
+    def rung(entry: str, on: str, size: int, seconds: float) -> Rung:
+        tile, side = blocks[entry]
+        grid, block = (size // tile, size // tile), (side, side)
+
+        def args() -> Sequence[Any]:
+            return [*zeros(*[(size, size)] * 3)(), size]
+
+        name, file = f"{entry} {size}", "fresh_products.ptx"
+        return Rung(name, on, seconds, file, entry, grid, block, args, repeated=True)
+
+    on, rungs = "RTX 4070", []
+    for entry, rates in data["values"][on].items():
+        for size, rate in zip(data["sizes"], rates, strict=True):
+            rungs.append(rung(entry, on, size, 2 * size**3 / (rate * 1e9)))
+    yield held("square products", data, rungs)
+    on = "RTX 5080"
+    yield held("square products", data, [rung(one, on, 4096, ms / 1e3) for one, ms in data["values"][on].items()])
+
+
+def attention() -> Iterator[Ladder]:
+    """Attention of 32 heads of 128 f16 by tokens; ms."""
+    data, heads, width, rungs = data_of("fresh_attention"), 32, 128, []
+    for entry, times in data["values"].items():
+        for tokens, ms in zip(data["tokens"], times, strict=True):
+
+            def args(tokens: int = tokens, rows: bool = entry == "by_rows") -> Sequence[Any]:
+                own = zeros(*[(heads, tokens, width)] * 4, dtype="float16")()
+                return [*own, *(zeros((heads, tokens, tokens))() if rows else ()), tokens, width**-0.5]
+
+            own, threads, smem = (256, 256, 0) if entry == "by_rows" else (64, 128, 98816)
+            grid, name, file = (tokens // own, heads), f"{entry} {tokens}", "fresh_attention.ptx"
+            rungs.append(Rung(name, data["gpu"], ms / 1e3, file, entry, grid, (threads,), args, smem))
+    yield held("attention without mma", data, rungs)
+
+
+def moves() -> Iterator[Ladder]:
+    """Sums of vectors by threads of a CTA, and transposes of 2^24 f32 through tiles; the data is larger than L2."""
+    data, file = data_of("fresh_add"), "fresh_moves.ptx"
+    for on, values in data["values"].items():
+        count, rungs = 1 << (30 if on == "H100 SXM" else 26), []
+        for threads, value in values.items():
+
+            def args(count: int = count) -> Sequence[Any]:
+                return [*zeros(count, count, count)(), count]
+
+            seconds = value / 1e3 if on == "H100 SXM" else 12 * count / (value * 2**30)
+            grid, block = (count // int(threads),), (int(threads),)
+            rungs.append(Rung(f"add, {threads} threads", on, seconds, file, "add", grid, block, args, repeated=True))
+        yield held("vectors by threads", data, rungs)
+    data, rungs = data_of("fresh_transposes"), []
+    for sizes, values in data["values"].items():
+        rows, columns = map(int, sizes.split())
+        for entry, ms in values.items():
+            side = 16 if entry == "plain" else int(entry.rpartition("_")[2])
+
+            def args(rows: int = rows, columns: int = columns) -> Sequence[Any]:
+                return [*zeros((rows, columns), (columns, rows))(), rows, columns]
+
+            name, grid, block = f"{entry} {sizes}", (columns // side, rows // side), (side, side)
+            rungs.append(Rung(name, data["gpu"], ms / 1e3, file, entry, grid, block, args, repeated=True))
+    yield held("transposes", data, rungs)
 
 
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
-    yield from ()
+    sums = (tree_sums(), lecture_sums(), atomic_sums())
+    products = (sgemm_log(), square_products(), attention())
+    yield from chain(*sums, jacobi(), heat(), softmax(), *products, moves())
