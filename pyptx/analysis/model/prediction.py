@@ -74,8 +74,8 @@ class Prediction:
     def interval(self) -> tuple[float, float]:
         """Seconds between which 80 % of the measured times of such launches are expected.
 
-        It follows from published times of other kernels with the same kind of bottleneck; with low confidence, the ends
-        are those of the least accurate of them. Source: `error_ranges.json`.
+        It follows from the errors of ladders of published times, as the model was before it had seen them; with low
+        confidence, it is the range of 90 % of them or wider. Source: `error_ranges`.
         """
         errors = error_range(self.bound)
         low, high = (errors.least, errors.most) if self.notes else (errors.low, errors.high)
