@@ -17,7 +17,8 @@ ninth warp copies, one of a tenth starts the products. Techniques and their sour
 - exp(x) as 2**(x * log2(e)); masks only in blocks that need one; the longest rows of blocks first.
 
 A block has 128 keys where D is 64, 80 where it is 128. One of 80 scores costs a warp 61 ex2, 40 max of three, 70
-multiply-adds and 70 additions of pairs, and 40 roundings to pairs; all in all 378 instructions.
+multiply-adds and 70 additions of pairs, and 40 roundings to pairs. With D = 128, sums are added while the product of the
+weights runs; with D = 64, whose exponentials take longer than its products, between them.
 
 Cost with D = 128: 168 registers per thread at launch, then 56 and 224; 186 KiB of shared memory, all of tensor memory:
 one CTA per SM.
@@ -46,6 +47,7 @@ COPIES, MULTIPLIES = 32 * 8, 32 * 9  # threads with a role of their own
 THREADS = 32 * 12  # three warpgroups, for setmaxnreg
 AT_LAUNCH, REGISTERS = 168, (56, 224)  # of a thread; of one without a softmax, and of one with
 COLUMNS = 512  # of tensor memory
+CHAINS = 4  # independent maxima of a row's scores
 PART = 32  # columns of results that a thread reads at a time
 SLACK = 8.0  # powers of two by which a weight can exceed 1 before sums are rescaled
 SPACE = {"BN": (32, 48, 64, 80, 96, 128), "STAGES": (1, 2, 3, 4), "EVERY": (0, 2, 3, 4, 8)}  # tuning space
@@ -62,6 +64,9 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
     scale = LOG2_E * scale_of("attention", D, SCALE)
     of_tile = COLUMNS // TILES - D  # columns of its scores, and of its weights, two to a column
     few = math.gcd(BN, PART)
+    late = (
+        D == 128
+    )  # sums are added while the product of the weights runs, not between exponentials, of which D = 64 has more
 
     q_tile, k_tile, v_tile = (lib.WgmmaTile(n, D, q.dtype, major) for n, major in ((ROWS, "K"), (BN, "K"), (BN, "MN")))
     queries = lib.TmaRing(1, {f"q{tile}": q_tile for tile in range(TILES)}, readers=1)
@@ -189,8 +194,11 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
                 room = last - block * BN
                 for i, score in enumerate(scores):
                     ptx.inst.selp.f32(score, score, -math.inf, room >= i)
-            shrinks = running.raise_largest(0, scores)
-            pairs.weigh(scores, running.largest[0] * -scale, shrinks)
+            largest = [reg.from_(score, f32) for score in scores[:CHAINS]]
+            for i, score in enumerate(scores[CHAINS:]):
+                ptx.inst.max.f32(largest[i % CHAINS], largest[i % CHAINS], score)
+            shrinks = running.raise_largest(0, largest)
+            pairs.weigh(scores, running.largest[0] * -scale, shrinks, late)
 
             with ptx.if_(block > 0):
                 added.at(tile).wait((block & 1) ^ 1)  # the last weights were read, and their results are there
@@ -211,6 +219,8 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
                 ptx.tcgen05.st(scores_at + (BN + i // 2), weights, shape="32x32b", count=len(weights))
             ptx.tcgen05.wait_st()
             hand_on(weighed)
+            if late:
+                pairs.add(scores)
 
         def hand_on(to: MbarrierRing) -> None:
             """Signal that this warp has finished with tensor memory."""

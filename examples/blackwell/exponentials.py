@@ -37,8 +37,8 @@ class Pairs:
             self.rounds, self.unrounds = both(ROUNDS), both(-ROUNDS)
             self.factors = [both(factor) for factor in POLYNOMIAL]
 
-    def weigh(self, scores: list[Reg], offset: Reg, shrinks: Reg) -> None:
-        """Replace scores by 2**(scale * score + offset); rescale the total and add them."""
+    def weigh(self, scores: list[Reg], offset: Reg, shrinks: Reg, late: bool = False) -> None:
+        """Replace scores by 2**(scale * score + offset); rescale the total and, unless `late`, add them."""
         offsets = both(offset)
         ptx.inst.mul.rn.f32x2(self.total, self.total, both(shrinks))
         for i in range(0, len(scores), 2):
@@ -51,7 +51,14 @@ class Pairs:
                 ptx.inst.mov.b64(own, pair)
                 for score in own:
                     ptx.inst.ex2.approx.ftz.f32(score, score)
-            ptx.inst.mov.b64(pair, own)
+            if not late:
+                self.add(own)
+
+    def add(self, weights: list[Reg]) -> None:
+        """Add weights to the total."""
+        for i in range(0, len(weights), 2):
+            pair = reg.scalar(b64)
+            ptx.inst.mov.b64(pair, weights[i : i + 2])
             ptx.inst.add.rn.f32x2(self.total, self.total, pair)
 
     def by_polynomial(self, to: list[Reg], pair: Reg) -> None:
