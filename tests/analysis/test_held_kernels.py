@@ -10,6 +10,7 @@ import pytest
 import pyptx
 
 FOREIGN = Path(__file__).parents[1] / "benchmarks" / "foreign"
+BF16 = np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
 
 pytestmark = pytest.mark.sampled(8)
 
@@ -138,6 +139,31 @@ def test_attention(rng, entry):
     weights = np.exp(q @ k.transpose(0, 2, 1) * width**-0.5)
     wanted = weights / weights.sum(-1, keepdims=True) @ v
     np.testing.assert_allclose(out.astype(float), wanted, rtol=1e-2, atol=2e-3)
+
+
+@pytest.mark.parametrize("entry", ["plain_f16", "plain_bf16", "buffered_bf16"])
+def test_products_with_wmma(rng, entry):
+    of = np.float16 if entry.endswith("_f16") else BF16
+    a, b, c = random(rng, 256, 48).astype(of), random(rng, 48, 128).astype(of), random(rng, 256, 128)
+    wanted = 2 * (a.astype(np.float32) @ b.astype(np.float32)) + 0.5 * c
+    launch("fresh_wmma", entry, 128, 48, 2.0, a, b, 0.5, c, grid=(1, 1), block=(512,))
+    np.testing.assert_allclose(c, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("entry", "own"), [("through_registers", 64), ("async_64", 64), ("async_32", 32)])
+def test_attention_with_mma(rng, entry, own):
+    heads, tokens, width = 2, 120, 64
+    q, k, v = (random(rng, heads, tokens, width).astype(np.float16) for _ in range(3))
+    out, logs = np.zeros_like(q), np.zeros((heads, tokens), np.float32)
+    smem = 2 * (width + 8) * (own + 128 + (0 if entry.startswith("async") else own)) + 16 * own
+    args, grid = (q, k, v, out, logs, tokens, width**-0.5), (-(-tokens // own), heads)
+    launch("fresh_flash", entry, *args, grid=grid, block=(32, own // 8), smem_bytes=smem)
+    q, k, v = (one.astype(float) for one in (q, k, v))
+    scores = np.where(np.tri(tokens, dtype=bool), q @ k.transpose(0, 2, 1) * width**-0.5, -np.inf)
+    weights = np.exp(scores)
+    wanted = weights / weights.sum(-1, keepdims=True) @ v
+    np.testing.assert_allclose(out.astype(float), wanted, rtol=1e-2, atol=3e-3)
+    np.testing.assert_allclose(logs, np.log(weights.sum(-1)), rtol=1e-4, atol=1e-4)
 
 
 TRANSPOSES = ["plain", "tile_8", "tile_16", "tile_32", "padded_8", "padded_16", "padded_32"]

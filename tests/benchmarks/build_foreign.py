@@ -46,6 +46,8 @@ ARCHITECTURES = {  # the least that the instructions need
     "fresh_softmax": "compute_75",
     "fresh_products": "compute_75",
     "fresh_attention": "compute_75",
+    "fresh_wmma": "compute_80",
+    "fresh_flash": "compute_80",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 

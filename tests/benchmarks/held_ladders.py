@@ -10,12 +10,14 @@ The rule, of 2026-11-24, after the ladders of `vector_ladders.py` were opened:
 3. Left out, for reasons that do not depend on the model:
    - libraries, and numbers that are published in pictures only;
    - sources that leave the threads of a CTA or the tiles open: products of the sources of vector sums, transposes on an RTX
-     3060 Ti, products with mma on H100, norms on an RTX 4070 Ti SUPER, the last steps of the products on RTX 4070 and RTX 5080;
+     3060 Ti, products with mma on H100, f32 steps on RTX 5070 Ti and RTX 5090, norms on an RTX 4070 Ti SUPER, the last steps of the products on RTX 4070 and RTX 5080;
    - sources that leave the GPU open (LSDRadixSort, GEMM_MMA, flash-attn-one-cuda, N-body and Laplace of courses) or its memory
      and clock (transposes on a GTX 1650 of 16 SMs), GPUs whose target the table lacks (V100, TITAN V);
    - sources that contradict themselves: attention at lubits.ch, whose rates do not fit the operations it counts, products on an
      RTX 5090 whose README and code have different sizes, fp8 products whose rates have no sizes;
-   - kernels of development ladders measured on other GPUs, such as the followers of github.com/siboehm/SGEMM_CUDA;
+   - kernels of development ladders measured on other GPUs, such as the followers of github.com/siboehm/SGEMM_CUDA, the f32 steps
+     of Kapil Sharma among them;
+   - products with wmma smaller than their tiles, and of attention with mma the versions whose code is not at hand;
    - sums with volatile words and without barriers on RTX 5070 Ti, which their author calls obsolete, and the last sum on T4,
      whose grid is not said; the product with copies of libcu++, whose code depends on the version of the toolkit;
    - softmax of rows of more than 8192 in registers: how 512 values of a thread are spilled depends on the assembler;
@@ -32,8 +34,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from rungs import Ladder, Rung, data_of, zeros
+
+BF16 = np.dtype(ml_dtypes.bfloat16)
 
 
 def held(name: str, data: Mapping[str, Any], rungs: Sequence[Rung]) -> Ladder:
@@ -207,6 +212,43 @@ def attention() -> Iterator[Ladder]:
     yield held("attention without mma", data, rungs)
 
 
+def flash() -> Iterator[Ladder]:
+    """Causal attention of 12 heads of 64 f16 by batches and tokens; TFLOP/s, as if no key were masked."""
+    data, heads, width, rungs = data_of("fresh_flash"), 12, 64, []
+    for kernel, rates in data["values"].items():
+        for sizes, rate in rates.items():
+            batches, tokens = map(int, sizes.split())
+            small = kernel == "async" and batches * heads * tokens // 64 < 2 * 84  # too few CTAs for two on each SM
+            entry, own = (f"async_{32 if small else 64}", 32 if small else 64) if kernel == "async" else (kernel, 64)
+            smem = 2 * (width + 8) * (own + 128 + (0 if kernel == "async" else own)) + 16 * own
+            seconds = 4 * batches * heads * tokens**2 * width / (rate * 1e12)
+
+            def args(rows: int = batches * heads, tokens: int = tokens) -> Sequence[Any]:
+                own = zeros(*[(rows, tokens, width)] * 4, dtype="float16")()
+                return [*own, *zeros((rows, tokens))(), tokens, width**-0.5]
+
+            grid, block, file = (tokens // own, batches * heads), (32, own // 8), "fresh_flash.ptx"
+            name = f"{kernel} {sizes}"
+            rungs.append(Rung(name, data["gpu"], seconds, file, entry, grid, block, args, smem, repeated=True))
+    yield held("attention with mma", data, rungs)
+
+
+def wmma_products() -> Iterator[Ladder]:
+    """Products of 16-bit matrices with wmma by size, tiles of 256 x 128; TFLOP/s."""
+    data, rungs = data_of("fresh_wmma"), []
+    for entry, rates in data["values"].items():
+        for name, rate in rates.items():
+            size, of = int(name), np.dtype("float16") if entry.endswith("_f16") else BF16
+
+            def args(size: int = size, of: np.dtype = of) -> Sequence[Any]:
+                a, b = zeros(*[(size, size)] * 2, dtype=of)()
+                return [size, size, 1.0, a, b, 0.0, *zeros((size, size))()]
+
+            grid, seconds, file = (size // 128, size // 256), 2 * size**3 / (rate * 1e12), "fresh_wmma.ptx"
+            rungs.append(Rung(f"{entry} {size}", data["gpu"], seconds, file, entry, grid, (512,), args, repeated=True))
+    yield held("products with wmma", data, rungs)
+
+
 def moves() -> Iterator[Ladder]:
     """Sums of vectors by threads of a CTA, and transposes of 2^24 f32 through tiles; the data is larger than L2."""
     data, file = data_of("fresh_add"), "fresh_moves.ptx"
@@ -238,5 +280,5 @@ def moves() -> Iterator[Ladder]:
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
     sums = (tree_sums(), lecture_sums(), atomic_sums())
-    products = (sgemm_log(), square_products(), attention())
+    products = (sgemm_log(), square_products(), wmma_products(), attention(), flash())
     yield from chain(*sums, jacobi(), heat(), softmax(), *products, moves())
