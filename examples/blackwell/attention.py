@@ -14,7 +14,8 @@ ninth warp copies, one of a tenth starts the products. Techniques and their sour
 - Online softmax, block by block (Dao et al., "FlashAttention"). Results so far are scaled, in tensor memory, only
   where a warp has a row with a score that is eight powers of two above the running maximum, which is rare; and one
   of EVERY pairs of exponentials is computed by FMAs ("FlashAttention-4"; exponentials.py).
-- exp(x) as 2**(x * log2(e)); masks only in blocks that need one; the longest rows of blocks first.
+- exp(x) as 2**(x * log2(e)); maxima of a row that do not wait for each other; masks only in blocks that need one; the
+  longest rows of blocks first.
 
 A block has 128 keys where D is 64, 80 where it is 128. One of 80 scores costs a warp 61 ex2, 40 max of three, 70
 multiply-adds and 70 additions of pairs, and 40 roundings to pairs. With D = 128, sums are added while the product of the
@@ -64,9 +65,7 @@ def forward(q, k, v, o, *, BN=None, STAGES=3, EVERY=4, CAUSAL=False, SCALE=None)
     scale = LOG2_E * scale_of("attention", D, SCALE)
     of_tile = COLUMNS // TILES - D  # columns of its scores, and of its weights, two to a column
     few = math.gcd(BN, PART)
-    late = (
-        D == 128
-    )  # sums are added while the product of the weights runs, not between exponentials, of which D = 64 has more
+    late = D == 128  # sums are added after the weights are handed on
 
     q_tile, k_tile, v_tile = (lib.WgmmaTile(n, D, q.dtype, major) for n, major in ((ROWS, "K"), (BN, "K"), (BN, "MN")))
     queries = lib.TmaRing(1, {f"q{tile}": q_tile for tile in range(TILES)}, readers=1)
