@@ -86,6 +86,8 @@ BOOSTED = frozenset(
 # Rates of GDDR6 with ECC over the nominal one, of reads and of writes: means of T4, L4 and L40S in `gpu_table`. GPU-benches reads
 # 680 GB/s on A40 and 845 on L40, without ECC; lattices move 517 and 592 there, with it.
 ECC = (0.81, 0.64)
+# Bytes per second that logs reach at reading: GDDR6 of L40 without ECC, in the streams of GPU-benches that are a ladder, too.
+REACHED = {"L40": 845e9, "L40S without ECC": 845e9}
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ def device(name: str) -> Gpu:
         return gpu(name)
     base, sms, clock, dram, l2_mib, watts = RELATIVES[name]
     near = gpu(base)
-    read, written = ECC if name.endswith("with ECC") else (None, None)
+    read, written = ECC if name.endswith("with ECC") else (REACHED.get(name, 0) / dram, None)
     return replace(
         near,
         name=name,
@@ -184,7 +186,7 @@ def device(name: str) -> Gpu:
         clock_hz=clock,
         tensor_clock_hz=min(clock, near.tensor_clock_hz),
         dram_bytes_per_s=dram,
-        dram_reached_bytes_per_s=read and read * dram,
+        dram_reached_bytes_per_s=read * dram or None,
         dram_written_bytes_per_s=written and written * dram,
         l2_bytes=int(l2_mib * 2**20),
         l2_bytes_per_clock=near.l2_bytes_per_clock * min(1, sms / near.sms),
