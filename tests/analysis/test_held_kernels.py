@@ -58,6 +58,17 @@ def test_sums_with_atomics(rng, entry):
     assert total[0] == numbers.sum()
 
 
+def test_prefix_sums(rng):
+    numbers = rng.integers(0, 100, 1000, np.int32)
+    here, there = numbers.copy(), np.zeros_like(numbers)
+    for power in range(10):
+        launch("fresh_scan", "pass", 1000, 1 << power, there, here, grid=(8,), block=(128,))
+        here, there = there, here
+    launch("fresh_scan", "shift", 1000, there, here, grid=(8,), block=(128,))
+    np.testing.assert_array_equal(here, np.cumsum(numbers))
+    np.testing.assert_array_equal(there, np.cumsum(numbers) - numbers)
+
+
 @pytest.mark.parametrize("kind", ["f32", "f16", "f32x4", "f16x2"])
 def test_steps_of_jacobi(rng, kind):
     side, words = 256, {"f32": 1, "f16": 1, "f32x4": 4, "f16x2": 2}[kind]

@@ -48,6 +48,7 @@ ARCHITECTURES = {  # the least that the instructions need
     "fresh_attention": "compute_75",
     "fresh_wmma": "compute_80",
     "fresh_flash": "compute_80",
+    "fresh_scan": "compute_75",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 

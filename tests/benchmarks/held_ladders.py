@@ -10,7 +10,8 @@ The rule, of 2026-11-24, after the ladders of `vector_ladders.py` were opened:
 3. Left out, for reasons that do not depend on the model:
    - libraries, and numbers that are published in pictures only;
    - sources that leave the threads of a CTA or the tiles open: products of the sources of vector sums, transposes on an RTX
-     3060 Ti, products with mma on H100, f32 steps on RTX 5070 Ti and RTX 5090, norms on an RTX 4070 Ti SUPER, the last steps of the products on RTX 4070 and RTX 5080;
+     3060 Ti, products with mma on H100, f32 steps on RTX 5070 Ti and RTX 5090, norms on an RTX 4070 Ti SUPER, the last steps of
+     the products on RTX 4070 and RTX 5080, prefix sums with trees on an RTX 4080 SUPER;
    - sources that leave the GPU open (LSDRadixSort, GEMM_MMA, flash-attn-one-cuda, N-body and Laplace of courses) or its memory
      and clock (transposes on a GTX 1650 of 16 SMs), GPUs whose target the table lacks (V100, TITAN V);
    - sources that contradict themselves: attention at lubits.ch, whose rates do not fit the operations it counts, products on an
@@ -21,7 +22,8 @@ The rule, of 2026-11-24, after the ladders of `vector_ladders.py` were opened:
    - sums with volatile words and without barriers on RTX 5070 Ti, which their author calls obsolete, and the last sum on T4,
      whose grid is not said; the product with copies of libcu++, whose code depends on the version of the toolkit;
    - softmax of rows of more than 8192 in registers: how 512 values of a thread are spilled depends on the assembler;
-   - steps of heat that take 27 to 29 us whatever the size: they measure launches.
+   - steps of heat that take 27 to 29 us whatever the size, and prefix sums of less than 2^23: they measure launches;
+   - steps of N bodies in a README that does not say of how many steps its times are.
 
 The kernels are written for this repository after the descriptions (nothing is copied); ladder_data/fresh_*.json has the times,
 with source, author, date and method. Registers are those that the sources state where they state them: 32, 44 and 41 of the
@@ -30,67 +32,16 @@ products (46 for 44 here, which as many CTAs fit), 167 of the tiles of warps (16
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+from held_sums import held, sums_and_scans
 from rungs import Ladder, Rung, data_of, zeros
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
-
-
-def held(name: str, data: Mapping[str, Any], rungs: Sequence[Rung]) -> Ladder:
-    """Return a held-out ladder of a source on the GPU of its rungs."""
-    on = rungs[0].gpu
-    url = data["url"] if isinstance(data["url"], str) else data["url"][on]
-    return Ladder(f"{name}, {on}", f"{url} ({data['source']})", tuple(rungs), held=True)
-
-
-def tree_sums() -> Iterator[Ladder]:
-    """Sums of 2^29 f32: GB/s of kernels, and of one of them by elements of a thread."""
-    data, count, threads, file = data_of("fresh_tree_sums"), 1 << 29, 128, "fresh_tree_sums.ptx"
-
-    def rung(name: str, entry: str, block: int, each: int, rate: float) -> Rung:
-        grid, of = count // (block * each), block * each
-
-        def args() -> Sequence[Any]:
-            return [np.zeros(grid, np.float32), np.zeros(count, np.float32), of]
-
-        return Rung(name, data["gpu"], 4 * count / (rate * 1e9), file, entry, (grid,), (block,), args)
-
-    steps, values = [], data["values"]
-    for entry, rate in values["steps"].items():
-        block = int(entry.rpartition("_")[2]) if entry.startswith("remainder") else threads
-        steps.append(rung(entry, entry, block, 32 if entry in ("shuffles", "vectors") else 1, rate))
-    yield held("trees of sums", data, steps)
-    by = [rung(each, "several", threads, int(each), rate) for each, rate in values["several"].items()]
-    more = [rung(name, name, threads, each, values[name]) for name, each in (("pairs", 2), ("neighbors", 32))]
-    yield held("sums by elements of a thread", data, [*by, *more])
-
-
-def lecture_sums() -> Iterator[Ladder]:
-    """Sums of 2^22 s32; ms."""
-    data, count, threads, rungs = data_of("fresh_lecture_sums"), 1 << 22, 256, []
-    for entry, ms in data["values"].items():
-        grid = count // (threads * (2 if entry.startswith(("first", "unrolled")) else 1))
-        args, file = zeros(count, grid, dtype="int32"), "fresh_lecture_sums.ptx"
-        rungs.append(Rung(entry, data["gpu"], ms / 1e3, file, entry, (grid,), (threads,), args, 4 * threads))
-    yield held("sums of a lecture", data, rungs)
-
-
-def atomic_sums() -> Iterator[Ladder]:
-    """Sums of 2^26 words to one; ms. The last kernel has six CTAs on each of 128 SMs."""
-    data, count, threads, rungs = data_of("fresh_atomic_sums"), 1 << 26, 256, []
-    for entry, ms in data["values"].items():
-
-        def args(dtype: str = "float32" if entry.startswith("float") else "int32") -> Sequence[Any]:
-            return [np.zeros(count, dtype), np.zeros(1, dtype), count]
-
-        grid = 768 if entry == "strided_atomics" else count // threads
-        rungs.append(Rung(entry, data["gpu"], ms / 1e3, "fresh_atomic_sums.ptx", entry, (grid,), (threads,), args))
-    yield held("sums with atomics", data, rungs)
 
 
 def jacobi() -> Iterator[Ladder]:
@@ -279,6 +230,5 @@ def moves() -> Iterator[Ladder]:
 
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
-    sums = (tree_sums(), lecture_sums(), atomic_sums())
     products = (sgemm_log(), square_products(), wmma_products(), attention(), flash())
-    yield from chain(*sums, jacobi(), heat(), softmax(), *products, moves())
+    yield from chain(sums_and_scans(), jacobi(), heat(), softmax(), *products, moves())

@@ -51,6 +51,7 @@ RELATIVES = {
     "RTX 4060 Ti": ("RTX 4090", 34, 2.535e9, 288e9, 32, 160),
     "RTX 4070": ("RTX 4090", 46, 2.475e9, 504e9, 36, 200),
     "RTX 4070 Ti SUPER": ("RTX 4090", 66, 2.34e9, 672e9, 48, 285),
+    "RTX 4080 SUPER": ("RTX 4090", 80, 2.55e9, 736e9, 64, 320),
     "RTX 4090 at 2.52 GHz": ("RTX 4090", 128, 2.524e9, 1008e9, 72, 450),
     "H100 NVL": ("H100 SXM", 132, 1.785e9, 3938e9, 50, 400),
     "H20": ("H100 SXM", 78, 1.81e9, 4000e9, 60, 500),
@@ -78,6 +79,7 @@ BOOSTED = frozenset(
         "RTX 3080",
         "RTX 4060 Ti",
         "RTX 4070",
+        "RTX 4080 SUPER",
         "RTX 5070 Ti",
         "RTX 5080",
     )
@@ -131,7 +133,8 @@ class Launches:
     parts: tuple[Rung, ...]
 
     def predicted(self) -> Prediction:
-        found = [part.predicted() for part in self.parts]
+        once = {part: part.predicted() for part in dict.fromkeys(self.parts)}
+        found = [once[part] for part in self.parts]
         longest = max(found, key=lambda one: one.seconds)
         return replace(longest, seconds=sum(one.seconds for one in found))
 
