@@ -95,6 +95,15 @@ static void set_initial_value(Ctx *x, Warp *p, const u32 *value, u64 thread) {
     }
 }
 
+// The registers of a warp that has just exited are in the cache: exchange them for those of a warp that starts, unless that one has
+// initial values, or an asynchronous operation reads those of the other.
+static void exchange_registers(const Ctx *x, const Cta *c, Warp *exited, Warp *starting) {
+    if (x->ninitial || x->debug || x->sanitizer || c->cluster->first) return;
+    char *registers = exited->regs;
+    exited->regs = starting->regs;
+    starting->regs = registers;
+}
+
 void start_cta(Ctx *x, Cta *c, u64 id) {
     u32 threads = x->block[0] * x->block[1] * x->block[2];
     c->id = id;
@@ -108,6 +117,7 @@ void start_cta(Ctx *x, Cta *c, u64 id) {
     memset(c->smem, 0, x->smem_bytes);
     if (c->phases) memset(c->phases, 0, phases(x) * sizeof *c->phases);
     fill_sregs(x, c);
+    exchange_registers(x, c, &c->warps[x->nwarps - 1], &c->warps[0]);
     for (u32 w = 0; w < x->nwarps; w++) {
         Warp *p = &c->warps[w];
         u32 n = threads - w * LANES, live = n >= LANES ? ALL : (1u << n) - 1;
@@ -177,6 +187,7 @@ static u32 run_cta(Ctx *x, Cta *c, u64 quantum, u32 *moved) {
             c->paused = 1; c->used = used; c->idle = idle; c->quantum = quantum;
             return OVER;
         }
+        if (n && !w->live && next + 1 < c->nwarps && !w[1].issued) exchange_registers(x, c, w, w + 1);
         used += n;
         x->steps += n;
         if (x->status != STATUS_RUNNING) return OVER;
