@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["CORES", "ENERGIES", "REGISTER_READS", "ROWS", "SOURCES", "Energy", "Number", "Row"]
+__all__ = ["CORES", "ENERGIES", "LATENCY_CLOCKS", "REGISTER_READS", "ROWS", "SOURCES", "Energy", "Number", "Row"]
 
 SOURCES = {"O": "read in an NVIDIA source", "R": "from the GPU's data sheet, not read again here",
            "D": "derived by arithmetic", "M": "measured by others", "P": "read from ptxas' schedule",
@@ -63,6 +63,9 @@ def P(value: float) -> Number:
 
 def A(value: float) -> Number:
     return Number(value, "A")
+
+
+LATENCY_CLOCKS = {"A100 SXM 80GB": 1.41, "L40": 2.49, "GH200": 1.98, "B200 SXM": 1.965}  # GHz at which latencies were measured
 
 
 class Row(NamedTuple):

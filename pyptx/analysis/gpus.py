@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from pyptx.analysis.gpu_table import CORES, ROWS, SOURCES, Number, Row
+from pyptx.analysis.gpu_table import CORES, LATENCY_CLOCKS, ROWS, SOURCES, Number, Row
 from pyptx.errors import ShapeError
 from pyptx.isa import targets
 
@@ -62,6 +62,7 @@ class Gpu:
         core: "f32", "f16", "f64", "i32.add", "i32.mul", "f32.minmax", "mufu", "cvt.pack", "cvt", "shuffle", "redux" ->
             results per cycle of one SM; an FMA is one result.
         latency_cycles: "l1", "l2", "l2_far", "dram" -> cycles of one load; empty without a measurement.
+        latency_clock_hz: clock at which they were measured; 0 without a measurement.
         launch_seconds: interval between launches in a stream.
         watts: power limit of the board.
         max_clock_hz: highest clock, where it exceeds the rated one; None: `clock_hz`.
@@ -84,6 +85,7 @@ class Gpu:
     dram_written_bytes_per_s: float | None = None
     l2_fast_bytes: int | None = None
     latency_cycles: Mapping[str, int] = field(default_factory=dict, hash=False)
+    latency_clock_hz: float = 0.0
     launch_seconds: float = 2.5e-6
     watts: float = 0.0
     max_clock_hz: float | None = None
@@ -168,7 +170,7 @@ def _gpu_of_row(row: Row) -> Gpu:
     if row.l2_fast_mib:
         sources["l2_fast_bytes"] = row.l2_fast_mib.source
     if row.latency:
-        sources["latency_cycles"] = "A" if row.measured_on else "M"
+        sources["latency_cycles"] = sources["latency_clock_hz"] = "A" if row.measured_on else "M"
     value = {name: number.value for name, number in numbers.items()}
     return Gpu(
         row.name,
@@ -189,6 +191,7 @@ def _gpu_of_row(row: Row) -> Gpu:
         latency_cycles=MappingProxyType(
             dict(zip(("l1", "l2", "l2_far", "dram"), row.latency, strict=True)) if row.latency else {}
         ),
+        latency_clock_hz=LATENCY_CLOCKS[row.measured_on or row.name] * _GIGA if row.latency else 0.0,
         watts=value["watts"],
         max_clock_hz=row.max_clock.value * _GIGA if row.max_clock else None,
         sources=MappingProxyType(sources),

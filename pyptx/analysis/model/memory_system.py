@@ -92,11 +92,11 @@ class MemorySystem:
         return self.atomics / clock
 
     def seen_by_sm(self, clock: float, wait: float = 0.0) -> Memory:
-        """Return the memory as the busiest SM sees it; L2 scales with the clock, DRAM does not.
+        """Return the memory as the busiest SM sees it; L2 scales with the clock, DRAM does not: it takes fewer cycles of a lower one.
 
         Args:
             clock: in Hz.
-            wait: cycles that reads of DRAM wait for writes.
+            wait: cycles that reads of DRAM wait for writes, at the clock of the measured latencies.
         """
         on = self.gpu
         from_dram = min(1.0, self.traffic.read / max(1.0, self.read))
@@ -104,6 +104,8 @@ class MemorySystem:
         near = on.latency_cycles.get("l2", 260)
         l2 = (near + on.latency_cycles.get("l2_far", near)) / 2
         dram = on.latency_cycles.get("dram", 600) + wait
+        if on.latency_clock_hz:
+            dram = l2 + (dram - l2) * clock / on.latency_clock_hz
         return Memory(
             min(self.constants.port_bytes, self.part * on.l2_bytes_per_clock / self.active),
             self.part * self.dram_rate / clock / self.active,
