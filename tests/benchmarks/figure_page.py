@@ -23,8 +23,8 @@ commands and writes this page. Each figure has one of four labels:
 - **published by others**: a measurement of other authors, with its source.
 """
 MODELED = """
-[All examples](performance.md), with the limiting resource of each. Attention on Hopper with heads of 64 is modeled a tenth to a sixth
-too fast: [known errors](../concepts/performance-model.md#accuracy-of-modeled-times)."""
+[All examples](performance.md), with the limiting resource of each, and
+[known errors](../concepts/performance-model.md#accuracy-of-modeled-times)."""
 TAIL = """
 ```{toctree}
 :maxdepth: 1
