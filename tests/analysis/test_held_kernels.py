@@ -69,6 +69,28 @@ def test_prefix_sums(rng):
     np.testing.assert_array_equal(there, np.cumsum(numbers) - numbers)
 
 
+@pytest.mark.parametrize("every", [True, False])
+def test_prefix_sums_by_trees(rng, every):
+    numbers = rng.integers(0, 100, 512, np.int32)
+    data, entries = numbers.copy(), ("up_all", "down_all") if every else ("up", "down")
+    for level in range(9):
+        launch("fresh_scan", entries[0], 512, level, data, grid=(8,), block=(64,))
+    data[-1] = 0
+    for level in reversed(range(9)):
+        launch("fresh_scan", entries[1], 512, level, data, grid=(8,), block=(64,))
+    np.testing.assert_array_equal(data, np.cumsum(numbers) - numbers)
+
+
+def test_prefix_sums_of_ctas(rng):
+    numbers = rng.integers(0, 100, 1000, np.int32)
+    out, totals, sums, total = (np.zeros(size, np.int32) for size in (1000, 8, 8, 1))
+    launch("fresh_scan", "block_scan", 1000, out, numbers, totals, grid=(8,), block=(64,), smem_bytes=528)
+    launch("fresh_scan", "block_scan", 8, sums, totals, total, grid=(1,), block=(64,), smem_bytes=528)
+    launch("fresh_scan", "add_sums", 1000, out, sums, grid=(8,), block=(64,))
+    np.testing.assert_array_equal(out, np.cumsum(numbers) - numbers)
+    assert total[0] == numbers.sum()
+
+
 @pytest.mark.parametrize("kind", ["f32", "f16", "f32x4", "f16x2"])
 def test_steps_of_jacobi(rng, kind):
     side, words = 256, {"f32": 1, "f16": 1, "f32x4": 4, "f16x2": 2}[kind]

@@ -11,7 +11,7 @@ The rule, of 2026-11-24, after the ladders of `vector_ladders.py` were opened:
    - libraries, and numbers that are published in pictures only;
    - sources that leave the threads of a CTA or the tiles open: products of the sources of vector sums, transposes on an RTX
      3060 Ti, products with mma on H100, f32 steps on RTX 5070 Ti and RTX 5090, norms on an RTX 4070 Ti SUPER, the last steps of
-     the products on RTX 4070 and RTX 5080, prefix sums with trees on an RTX 4080 SUPER;
+     the products on RTX 4070 and RTX 5080, prefix sums with trees on an RTX 4080 SUPER, sorts on them;
    - sources that leave the GPU open (LSDRadixSort, GEMM_MMA, flash-attn-one-cuda, N-body and Laplace of courses) or its memory
      and clock (transposes on a GTX 1650 of 16 SMs), GPUs whose target the table lacks (V100, TITAN V);
    - sources that contradict themselves: attention at lubits.ch, whose rates do not fit the operations it counts, products on an
@@ -22,7 +22,8 @@ The rule, of 2026-11-24, after the ladders of `vector_ladders.py` were opened:
    - sums with volatile words and without barriers on RTX 5070 Ti, which their author calls obsolete, and the last sum on T4,
      whose grid is not said; the product with copies of libcu++, whose code depends on the version of the toolkit;
    - softmax of rows of more than 8192 in registers: how 512 values of a thread are spilled depends on the assembler;
-   - steps of heat that take 27 to 29 us whatever the size, and prefix sums of less than 2^23: they measure launches;
+   - steps of heat that take 27 to 29 us whatever the size, and prefix sums of less than 2^23 elements, of which launches are a
+     large part;
    - steps of N bodies in a README that does not say of how many steps its times are.
 
 The kernels are written for this repository after the descriptions (nothing is copied); ladder_data/fresh_*.json has the times,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -62,30 +62,72 @@ def atomic_sums() -> Iterator[Ladder]:
     yield held("sums with atomics", data, rungs)
 
 
-def scan_parts(on: str, power: int, threads: int) -> Iterator[Rung]:
-    """Yield the launches of a prefix sum: a pass for each power of two below the count, and a shift."""
-    count, grid, block = 1 << power, ((1 << power) // threads,), (threads,)
+def scan_rung(on: str, entry: str, ctas: int, threads: int, smem: int, *args: int | tuple[int]) -> Rung:
+    """Return a launch of a prefix sum; an argument in a tuple is an array of that many elements."""
 
-    def one(entry: str, *sizes: int) -> Rung:
-        def args() -> Sequence[Any]:
-            return [*sizes, *zeros(count, count, dtype="int32")()]
+    def made() -> Sequence[Any]:
+        return [np.zeros(one[0], np.int32) if isinstance(one, tuple) else one for one in args]
 
-        return Rung(entry, on, 0, "fresh_scan.ptx", entry, grid, block, args, repeated=True)
+    return Rung(entry, on, 0, "fresh_scan.ptx", entry, (ctas,), (threads,), made, smem, repeated=True)
 
-    near = [one("pass", count, 1 << of) for of in range(4)]
-    yield from near
-    yield from [near[-1]] * (power - 6)  # as long as the one of 8 elements: loads are of whole sectors
-    yield from (one("pass", count, count // of) for of in (4, 2))
-    yield one("shift", count)
+
+def passes(on: str, power: int, threads: int) -> Iterator[Rung]:
+    """Yield a pass for each power of two below the count; those of the same loads are one rung."""
+    count = 1 << power
+
+    def one(offset: int) -> Rung:
+        return scan_rung(on, "pass", count // threads, threads, 0, count, offset, (count,), (count,))
+
+    yield from [one(1)] * 3  # of 1, 2 and 4 elements: loads of parts of sectors
+    yield from [one(8)] * (power - 5)
+    yield from (one(count // of) for of in (4, 2))
+
+
+def tree(on: str, power: int, threads: int, every: bool) -> Iterator[Rung]:
+    """Yield the levels of a tree up and down, by all threads or by those with work; the last ones are as long as one of them."""
+    count, own = 1 << power, 6 if every else 8
+
+    def one(entry: str, level: int) -> Rung:
+        ctas = count // threads if every else max(1, (count >> (level + 1)) // threads)
+        return scan_rung(on, f"{entry}_all" if every else entry, ctas, threads, 0, count, level, (count,))
+
+    for entry in ("up", "down"):
+        yield from (one(entry, level) for level in range(own))
+        yield from [one(entry, own + 2)] * (power - own)
+
+
+def in_ctas(on: str, power: int, threads: int) -> Iterator[Rung]:
+    """Yield scans of CTAs, then of their sums, until there is one, and the launches that add these."""
+    counts = [1 << power]
+    while counts[-1] > 2 * threads:
+        counts.append(counts[-1] // (2 * threads))
+    smem = 4 * (2 * threads + 2 * threads // 32)
+    for count in counts:
+        ctas = -(-count // (2 * threads))
+        yield scan_rung(on, "block_scan", ctas, threads, smem, count, (count,), (count,), (ctas,))
+    for count, ctas in reversed(list(pairwise(counts))):
+        yield scan_rung(on, "add_sums", ctas, threads, 0, count, (count,), (ctas,))
 
 
 def scans() -> Iterator[Ladder]:
-    """Prefix sums of 2^23 and 2^24 s32 by passes over all elements; ms."""
-    data, rungs = data_of("fresh_scan"), []
-    for name, ms in data["values"].items():
-        parts = scan_parts(data["gpu"], *map(int, name.split()))
-        rungs.append(Launches(name, data["gpu"], ms / 1e3, tuple(parts)))
-    yield held("prefix sums", data, rungs)
+    """Prefix sums of 2^23, 2^24 and 2^26 s32, by kernels and threads of a CTA; ms."""
+    data = data_of("fresh_scan")
+    for on, kernels in data["values"].items():
+        rungs = []
+        for kernel, times in kernels.items():
+            for name, ms in times.items():
+                power, threads = map(int, name.split())
+                if kernel.endswith("passes"):
+                    parts = list(passes(on, power, threads))
+                    if kernel.startswith("shifted"):
+                        count = 1 << power
+                        parts.append(scan_rung(on, "shift", count // threads, threads, 0, count, (count,), (count,)))
+                elif kernel == "in CTAs":
+                    parts = list(in_ctas(on, power, threads))
+                else:
+                    parts = list(tree(on, power, threads, kernel == "tree of all"))
+                rungs.append(Launches(f"{kernel}, {name}", on, ms / 1e3, tuple(parts)))
+        yield held("prefix sums", data, rungs)
 
 
 def sums_and_scans() -> Iterator[Ladder]:
