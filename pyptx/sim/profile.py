@@ -40,7 +40,8 @@ class ClusterProfile:
         wide_passes: by (instruction, width), the passes that its accesses to shared memory would take with 8, and with 16,
             bytes for each lane. ptxas merges narrower accesses. A pass serves half, or a quarter, of the lanes, and twice as
             many where lanes n and n ^ 1, or n and n ^ 2, of the warp read the same address.
-        fresh_loads: loads from global memory of a sector that the warp has not read recently, by instruction.
+        fresh_loads: by (instruction, kind), loads from global memory of a sector that the warp has not read recently, and those
+            sectors.
         masked_sectors: sectors that stores to global memory do not write, of lines of 128 bytes with a sector that they write
             in part, by instruction.
         atomic_turns: by (block of 512 bytes of global memory, modulo 512 KiB; kind), the sectors of atomic accesses, and

@@ -10,6 +10,7 @@ from pyptx.analysis.model.mbarrier_rings import Ring
 from pyptx.analysis.model.operations import Operation, OpKind
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replay_state import Memory, Span
+from pyptx.analysis.model.resources import PENDING_SECTORS
 from pyptx.analysis.model.slice_program import chain_ctas
 
 CONSTANTS = Constants(shared_cycles=26, barrier_cycles=20, product_cycles=30)
@@ -107,6 +108,16 @@ def test_who_only_arrives_does_not_wait():
     assert cycles(arrives, waits) == pytest.approx(520, abs=4)
     late = [op(stall=900), op(OpKind.BARRIER, detail=(3, 2, True))]
     assert cycles(late, waits) == pytest.approx(920, abs=4)
+
+
+def test_loads_of_data_that_another_warp_requested_wait_in_a_queue_of_limited_size():
+    """A load of 100 sectors waits until one of the four before it has its data, 300 cycles after it came."""
+    load = op(OpKind.LOAD, unit="shared", cycles=4, bytes=64, pending=100.0)
+    assert PENDING_SECTORS // 100 == 4
+    for rounds in (1, 3):
+        assert cycles([load] * (4 * rounds + 1)) == pytest.approx(300 * rounds, rel=0.1)
+    alone = op(OpKind.LOAD, unit="shared", cycles=4, bytes=64)
+    assert cycles([alone] * 13) < 100
 
 
 def test_copies_by_groups_are_waited_for_by_groups():

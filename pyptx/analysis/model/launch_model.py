@@ -107,6 +107,7 @@ class LaunchModel:
             rings,
             l1.misses,
             l1.waits,
+            l1.pending,
             self.cluster,
             sample.line_access,
             sample.wide_passes,

@@ -142,10 +142,12 @@ class L1Reads:
         misses: fraction of the bytes that come from L2.
         waits: fraction of the loads that wait for L2 or DRAM: those of sectors that are new to the warp, and of those that L1 has
             lost. Other warps that read the same sectors at that time wait with it.
+        pending: sectors of a load that are new to the warp, and that other warps have requested.
     """
 
     misses: np.ndarray
     waits: np.ndarray
+    pending: np.ndarray
 
 
 def l1_reads(
@@ -172,14 +174,17 @@ def l1_reads(
     unique = sum(footprint.own.sectors for footprint in sample.footprints if not footprint.writes)
     copied = sum(sample.cluster.tma_bytes[k] for k, item in enumerate(work) if not item.writes)
     if not requested or copied:
-        return L1Reads(all_miss, all_miss)
+        return L1Reads(all_miss, all_miss, np.zeros(len(work)))
     recent = unique * min(1.0, DRIFT / _turns_of_reads(sample, code, paths, set(reads), 0.95 * requested))
     held = min(1.0, room / max(1, recent))
     rate = min(1.0, max(unique / requested, 1 - held * (1 - unique / requested)))
-    fresh = np.where(sample.line_access[0] > 0, np.minimum(1.0, sample.fresh_loads), 1.0)
+    fresh_loads, fresh_sectors = sample.fresh_loads
+    fresh = np.where(sample.line_access[0] > 0, np.minimum(1.0, fresh_loads), 1.0)
     waits = 1 - held * (1 - fresh)
     waiting = 32 * float((sectors * waits)[reads].sum())
-    return L1Reads(np.minimum(1.0, waits * rate * requested / max(1.0, waiting)), waits)
+    new = 32 * float((fresh_sectors * sample.cluster.executed)[reads].sum())
+    shared = 1 - min(1.0, rate * requested / max(1.0, new))
+    return L1Reads(np.minimum(1.0, waits * rate * requested / max(1.0, waiting)), waits, shared * fresh_sectors)
 
 
 def _turns_of_reads(sample: Sample, code: EntryCode, paths: Sequence[WarpPath], reads: Set[int], most: float) -> float:

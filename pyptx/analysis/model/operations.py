@@ -80,6 +80,7 @@ class Operation(NamedTuple):
         sms: SMs of the cluster whose shared memory it writes or whose tensor cores it uses.
         everywhere: it arrives at the mbarriers of all CTAs of the cluster.
         row: index of the instruction in the code of the entry; -1 for marks and the end of a CTA.
+        pending: sectors that it waits for in L1 because another warp has requested them.
     """
 
     kind: int
@@ -101,6 +102,7 @@ class Operation(NamedTuple):
     sms: int = 1
     everywhere: bool = False
     row: int = -1
+    pending: float = 0.0
 
 
 @dataclass
@@ -112,6 +114,7 @@ class OperationBuilder:
         rings: PTX instruction -> warps of a slice -> its mbarrier ring.
         l1_misses, l1_waits: of each PTX instruction, the fraction of the bytes it reads from global memory that miss L1, and of
             its loads that wait for L2 or DRAM.
+        l1_pending: sectors of one of its loads that are new to the warp, and that other warps have requested.
         cluster: CTAs of a cluster.
         line_access, wide_passes, masked_sectors, atomic_passes: as in `Sample`.
     """
@@ -125,6 +128,7 @@ class OperationBuilder:
     rings: Mapping[int, Mapping[tuple[int, ...], Ring]]
     l1_misses: np.ndarray
     l1_waits: np.ndarray
+    l1_pending: np.ndarray
     cluster: int
     line_access: np.ndarray
     wide_passes: np.ndarray
@@ -252,6 +256,9 @@ class OperationBuilder:
                 "unit": "shared",
                 "cycles": lines,
                 "bytes": moved * (float(self.l1_misses[owner]) if reads and owner >= 0 else 1.0),
+                "pending": float(self.l1_pending[owner]) / copies * width
+                if kind == OpKind.LOAD and reads and owner >= 0
+                else 0.0,
                 "detail": float(self.l1_waits[owner]) if kind == OpKind.LOAD and reads and owner >= 0 else None,
                 "shared": self._passes(owner, copies) * width if word == "LDGSTS" else 0.0,
             }

@@ -162,6 +162,9 @@ class _Replay:
             if op.unit and kind != _WGMMA:
                 begin = resources.serve(state.rank, op.unit, op.cycles, start)
                 end = begin + op.cycles
+                if op.pending:
+                    end = resources.admit(state.rank, op.pending, end)
+                    begin = end - op.cycles
                 if kind in _QUEUED:
                     if begin - 8 > start:  # the queue of the unit is bounded
                         start = begin - 8
@@ -192,6 +195,8 @@ class _Replay:
         kind, scoreboards, resources, rank = op.kind, state.scoreboards, self.resources, state.rank
         if kind == OpKind.LOAD:
             done = self._load(state, op, end)
+            if op.pending:
+                resources.wait_in_queue(rank, op.pending, done)
             if op.write >= 0:
                 scoreboards[op.write] = done, "global loads", op.row
         elif kind == OpKind.STORE:

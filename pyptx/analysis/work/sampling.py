@@ -85,7 +85,8 @@ class Sample:
             beyond the minimum; rows of an array.
         wide_passes: of each instruction, the passes over shared memory of one access with 8 bytes for each lane, and with
             16; rows of an array.
-        fresh_loads: of each instruction, the fraction of its loads that read a sector which the warp has not read recently.
+        fresh_loads: of each instruction, the fraction of its loads that read a sector which the warp has not read recently, and
+            those sectors of one load; rows of an array.
         masked_sectors: of each instruction, the sectors that one store does not write, of lines with a sector that it writes in
             part.
         atomic_turns: turns of L2 for the launch's atomic operations, by (block of 512 bytes of global memory, modulo 512 KiB;
@@ -208,7 +209,7 @@ def _whole(call: Call, observer: ClusterProfiler) -> Sample:
         seen.free,
         _line_access(seen),
         _wide_passes(seen),
-        seen.fresh_loads / _executed(seen),
+        seen.fresh_loads.T / _executed(seen),
         seen.masked_sectors / _executed(seen),
         seen.atomic_turns,
         seen.atomic_passes / _executed(seen),
@@ -348,7 +349,7 @@ class _Probe:
             seen.free,
             _line_access(seen),
             _wide_passes(seen),
-            seen.fresh_loads / _executed(seen),
+            seen.fresh_loads.T / _executed(seen),
             seen.masked_sectors / _executed(seen),
             self._atomic_turns(),
             seen.atomic_passes / _executed(seen),

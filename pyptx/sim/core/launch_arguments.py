@@ -52,7 +52,8 @@ class ProfileArrays:
             the minimum, as for shared memory.
         wide_passes: by (instruction, width): passes over shared memory of its accesses if each lane accessed 8, or 16, bytes
             at its address.
-        fresh_loads: by instruction: its loads from global memory of a sector that the warp has not read recently.
+        fresh_loads: by (instruction, kind): its loads from global memory of a sector that the warp has not read recently, and
+            those sectors.
         recent: by warp of the cluster: numbers of the sectors that it has read recently.
         masked_sectors: by instruction: sectors that its stores to global memory do not write, of lines of
             128 bytes with a sector that they write in part.
@@ -90,7 +91,7 @@ class ProfileArrays:
             np.zeros(count, np.uint64),
             np.zeros(count, np.uint64),
             np.zeros((count, 2), np.uint64),
-            np.zeros(count, np.uint64),
+            np.zeros((count, 2), np.uint64),
             np.zeros((plan.cluster_size * plan.warps, abi.Limit.RECENT_SECTORS), np.uint64),
             np.zeros(count, np.uint64),
             np.zeros((abi.Limit.ATOMIC_BLOCKS, 2), np.uint64),

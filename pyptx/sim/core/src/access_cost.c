@@ -100,16 +100,17 @@ static u32 masked_sectors(const u64 *addr, u32 m, u32 bytes) {
 }
 
 // Count a load, in a profiled run, if it reads a sector that the warp has not read before, as far as a table of its last sectors
-// knows.
+// knows, and those sectors.
 static void observe_reuse(Ctx *x, const Op *o, u32 m, const Access *t) {
     u64 *recent = x->recent + (u64)RECENT_SECTORS * (x->cta->rank * x->nwarps + x->warp->index);
     u32 fresh = 0;
     for (u32 k = m; k; k &= k - 1) {
         u64 sector = t->addr[__builtin_ctz(k)] >> 5, *at = recent + (sector ^ sector >> 8) % RECENT_SECTORS;
-        fresh |= *at != sector;
+        fresh += *at != sector;
         *at = sector;
     }
-    x->fresh_loads[o->instr] += fresh;
+    x->fresh_loads[2 * o->instr] += fresh != 0;
+    x->fresh_loads[2 * o->instr + 1] += fresh;
 }
 
 // Count what a global access costs in L1 and L2, in a profiled run: its lines, the passes over banks like those of shared memory,
