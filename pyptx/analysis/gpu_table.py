@@ -168,7 +168,8 @@ class Energy(NamedTuple):
     `tensor_cycle`, at the full rate of tensor cores, is what is left at the power limit of the best published matrix products
     (A100 271, H100 795, B200 1,745 TFLOP/s) and of attention on RTX 4090 (173 TFLOP/s at half rate); for sm_120 of products from registers on an RTX PRO 6000 Max-Q (427 TFLOP/s at
     300 W and 2.25 GHz; waynehacking8/blackwell-tensorcore-kernels, mma_rate_probe), and `l2_byte` of products there (1.5 GHz at
-    300 W) and attention on an RTX 5090 (196 TFLOP/s at 400 W, 210 at 600 W; gau-nernst/learn-cuda); the others are those of Arunkumar et al. 2019 for a
+    300 W) and attention on an RTX 5090 (196 TFLOP/s at 400 W, 210 at 600 W; gau-nernst/learn-cuda), which sm_89, of the same
+    process, shares; the others are those of Arunkumar et al. 2019 for a
     28 nm GPU (shared memory 5.3, L2 15.5 pJ a bit), scaled to about a sixth, and assumed elsewhere.
     """
 
@@ -187,7 +188,7 @@ ENERGIES: dict[int, Energy] = {       # by compute capability times ten
     75: Energy(0.30, 12, 7, 20, 900, 7, 30, 60, 30),
     80: Energy(0.165, 10.4, 6, 20, 1150, 7, 30, 48, 40),
     86: Energy(0.43, 12.6, 6, 20, 1000, 5, 25, 58, 29),
-    89: Energy(0.33, 10.7, 6, 20, 1000, 5, 25, 60, 27),
+    89: Energy(0.33, 10.7, 6, 20, 1000, 5, 10, 60, 42),
     90: Energy(0.15, 11.6, 6, 20, 2000, 5, 25, 48, 49),
     100: Energy(0.15, 11.6, 6, 20, 3080, 5, 25, 48, 49),
     120: Energy(0.30, 10.7, 6, 20, 500, 5, 10, 60, 42),
