@@ -8,8 +8,11 @@ import pytest
 import pyptx
 from pyptx.analysis.gpus import gpu
 from pyptx.analysis.model.constants import find_constants
-from pyptx.analysis.model.estimate import estimate
+from pyptx.analysis.model.estimate import _occupancy, estimate
+from pyptx.analysis.model.launch_model import LaunchModel
 from pyptx.analysis.model.pipes import pipe_use
+from pyptx.analysis.work.call import bind_call
+from pyptx.analysis.work.count import work_of
 from pyptx.parser import parse
 from pyptx.sim import ClusterProfiler, load
 
@@ -111,6 +114,21 @@ LOOP:
     assert [profiled(body.format(stride=stride)).fresh_loads[:, 0].sum() for stride in (4, 32)] == [32, 256]
     near, far = (modeled(body.format(stride=stride), ctas=108).terms["pipeline"] for stride in (4, 32))
     assert far > 1.5 * near
+
+
+def test_sectors_that_other_warps_have_requested_wait_in_l1():
+    """Eight warps read one line, each its own, or each its own twice: the second load of a warp hits."""
+    load = "mul.wide.u32 %at, %r3, 4; add.s64 %at, %to, %at; ld.global.u32 %r4, [%at]; st.global.u32 [%to], %r4;"
+    pending = {}
+    for name, body in {"one": OWN + load, "own": SPREAD + load, "twice": SPREAD + load + load}.items():
+        call = bind_call(
+            pyptx.load(KERNEL.format(body=body))["kernel"], np.zeros(4096, np.uint32), grid=(1,), block=(256,)
+        )
+        work, on = work_of(call), gpu("A100")
+        model = LaunchModel(call.compiled(), call.plan, work, on, _occupancy(call.compiled(), call.plan, on))
+        pending[name] = model.builder.l1_pending[work.sample.totals.global_requests > 0].sum()
+    assert pending["one"] == pytest.approx(4 * 7 / 8)  # of the four sectors of a line, a warp requests an eighth
+    assert pending["own"] == pending["twice"] == 0
 
 
 def test_a_predicated_access_occupies_shared_memory_when_a_lane_is_active():
