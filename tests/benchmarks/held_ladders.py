@@ -27,8 +27,9 @@ The rule, of 2026-11-24, after the ladders of `vector_ladders.py` were opened:
    - steps of N bodies in a README that does not say of how many steps its times are.
 
 The kernels are written for this repository after the descriptions (nothing is copied); ladder_data/fresh_*.json has the times,
-with source, author, date and method. Registers are those that the sources state where they state them: 32, 44 and 41 of the
-products (46 for 44 here, which as many CTAs fit), 167 of the tiles of warps (168 here), 40 of attention.
+with source, author, date and method. Registers are those that the sources state, where they state them: 32, 44 and 41 of the
+products (here 32 and twice 46, with which as many CTAs fit), 167 of the tiles of warps (168 here), 40 of attention without mma, 18
+and 16 of softmax by CTAs (16 and 17); and the sums with atomics have the machine code that their source shows.
 """
 
 from __future__ import annotations
