@@ -270,9 +270,14 @@ def _prepared(session: Session, wanted: KernelLaunch) -> CoreLaunch:
         launch = _core_launch(session, wanted)
         if not _repeatable(wanted.kernel):
             return launch
-        session.prepared[key] = session.memory.version, launch.rebind([None] * len(launch.ordered))  # not yet run
+        session.prepared[key] = session.memory.version, _as_it_is(launch)  # not yet run
         return launch
-    return known[1].rebind([None] * len(known[1].ordered), wanted.params)
+    return _as_it_is(known[1], wanted.params)
+
+
+def _as_it_is(launch: CoreLaunch, params: bytes | None = None) -> CoreLaunch:
+    count = len(launch.segments)
+    return launch.rebind([None] * count, [0] * count, params)
 
 
 def _repeatable(kernel: Kernel) -> bool:

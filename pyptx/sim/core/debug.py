@@ -303,7 +303,7 @@ class Machine:
     def access_findings(self, first: int = 0) -> tuple[AccessFinding, ...]:
         """The findings of the sanitizer so far, from number `first` on."""
         rows = findings_of(self._library, self._open_context, first)[: max(0, self._debug.findings - first)]
-        return access_findings(rows, self.plan.warps, self.plan.index_of, self.launch.ordered)
+        return access_findings(rows, self.plan.warps, self.plan.index_of, self.launch.segments)
 
     # events ----------------------------------------------------------------------------------------------------
 

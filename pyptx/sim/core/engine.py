@@ -75,7 +75,11 @@ class Worker:
     def run(self) -> None:
         """Run until no cluster is left, or one fails (then `failed` holds its CTA and the error)."""
         library, launch = core(), self.launch
-        context = library.core_open(ctypes.byref(self.arguments))
+        repeatable, status = launch.repeatable, Status.RUNNING
+        if context := repeatable and repeatable.take():
+            library.core_reopen(context, ctypes.byref(self.arguments))
+        else:
+            context = library.core_open(ctypes.byref(self.arguments))
         if not context:
             if launch.findings is not None:
                 raise SimulationError(_OUT_OF_MEMORY, hint=_SMALLER)
@@ -88,7 +92,7 @@ class Worker:
                 if launch.stop:
                     return
                 if self.progress is not None:
-                    self.progress(int(launch.arrays["next_cluster"][0]), self.plan.clusters)
+                    self.progress(launch.state[0], self.plan.clusters)
                 now = time.perf_counter()
                 budget = _budget(budget, now - started)
                 started = now
@@ -97,13 +101,16 @@ class Worker:
                     library.core_resume(context)
             if status != Status.DONE:
                 self.failed = self.error(library, context, status)
-                launch.arrays["next_cluster"][0] = self.plan.ctas
+                launch.state[0] = self.plan.ctas
             self._collect_findings(library, context, status)
         except KeyboardInterrupt as pressed:
             pressed.add_note(deadlocks.progress_report(self.program, self.plan, *self.waiting(library, context)))
             raise
         finally:
-            library.core_close(context)
+            if repeatable and status == Status.DONE:
+                repeatable.keep(context)
+            else:
+                library.core_close(context)
 
     def _collect_findings(self, library: ctypes.CDLL, context: int, status: int) -> None:
         launch = self.launch
@@ -114,13 +121,13 @@ class Worker:
         reserved = self.program.symbols.reserved  # cleared by the system
         launch.findings += [
             s
-            for s in access_findings(rows, self.plan.warps, self.plan.index_of, launch.ordered)
+            for s in access_findings(rows, self.plan.warps, self.plan.index_of, launch.segments)
             if reserved is None or s.rule != "uninitialized" or s.space != "shared" or s.address < reserved
         ]
         first = ctypes.c_uint64()
         for k in launch.uninitialized if status == Status.DONE else ():
             if count := library.core_unwritten(context, k, ctypes.byref(first)):
-                launch.findings.append(AccessFinding.unwritten(launch.ordered[k], first.value, count))
+                launch.findings.append(AccessFinding.unwritten(launch.segments[k], first.value, count))
 
     def call_host(self, library: ctypes.CDLL, context: int) -> None:
         """Execute a driver function for the lanes that call it."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from pyptx.sim import abi, abi_structures
+from pyptx.sim.core.contexts import Repeatable
 from pyptx.sim.core.encoding.encoder import Encoded
 from pyptx.sim.memory.address_space import (
     CONST_WINDOW,
@@ -127,10 +131,12 @@ class CoreLaunch:
 
     Attributes:
         arrays: the arrays that `arguments` points to.
+        state: the number of the next cluster, and the segments, of which `arguments` has the addresses.
         arguments: what `core_open` is given, except for the counters of a worker.
-        ordered: the segments by their addresses, as the core has them.
+        segments: the segments by their addresses, as the core has them.
+        repeatable: what keeps contexts for runs that differ in their arrays only, or None.
         findings: list that receives the findings of the sanitizer; None: it does not run.
-        uninitialized: indices in `ordered` of arrays without contents until the kernel writes them.
+        uninitialized: indices in `segments` of arrays without contents until the kernel writes them.
         stop: set to make all workers return early.
         race_free: set at the end if the sanitizer found every two conflicting accesses ordered.
     """
@@ -138,13 +144,14 @@ class CoreLaunch:
     code: Encoded
     plan: Plan
     program: Program
-    segments: list[Segment]
     stop: bool
     race_free: bool = False
-    ordered: list[Segment]
+    repeatable: Repeatable | None = None
     uninitialized: list[int]
     arrays: dict[str, np.ndarray]
+    state: ctypes.Array[ctypes.c_uint64]
     arguments: abi_structures.Launch
+    _rebound: tuple[list[Segment], Sequence[np.ndarray | None]]
 
     def __init__(
         self,
@@ -160,24 +167,24 @@ class CoreLaunch:
         synchronizations: np.ndarray | None = None,
     ):
         self.findings = findings
-        self.program, self.code, self.plan, self.segments, self.stop = program, code, plan, segments, False
-        ordered = self.ordered = sorted(segments, key=lambda s: s.address)
+        self.program, self.code, self.plan, self.stop = program, code, plan, False
+        ordered = self.segments = sorted(segments, key=lambda s: s.address)
         hosts = {address_of(array) for array in uninitialized if array.size}
         self.uninitialized = [k for k, s in enumerate(ordered) if s.space == "global" and s.buffer.host in hosts]
         specials = _warp_specials(program, code, plan)
-        table = np.array(
-            [(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)], np.uint64
+        rows = [(s.address, s.size, s.buffer.host, s.buffer.read_only) for s in ordered] or [(0, 0, 0, 0)]
+        self.state = (ctypes.c_uint64 * (1 + 4 * len(rows)))(
+            0 if profile is None else profile.clusters.start, *chain.from_iterable(rows)
         )
+        start = ctypes.addressof(self.state)
         ops = _operations(code, plan)
         self.arrays = {
             "ops": ops if debug is None and findings is None else ops.copy(),  # watched ones get handlers of their own
             "pool": code.pool,
-            "segments": table,
             "param": np.frombuffer(params or b"\0", np.uint8),
             "initial": _initial_values(program, code, plan),
             "consts": _constants(code, params),
             "warp_specials": specials,
-            "next_cluster": np.full(1, 0 if profile is None else profile.clusters.start, np.uint64),
             "shared_addresses": np.array(code.shared_addresses or [0], np.uint32),
         }
         if profile is not None:
@@ -190,6 +197,8 @@ class CoreLaunch:
             self.arrays["synchronizations"] = synchronizations
         self.arguments = abi_structures.Launch(
             **{name: address_of(array) for name, array in self.arrays.items()},
+            next_cluster=start,
+            segments=start + 8,
             nops=len(code.ops),
             npool=len(code.pool),
             nsegments=len(ordered),
@@ -225,31 +234,41 @@ class CoreLaunch:
             initial_threads=plan.initial_register_threads,
         )
 
-    def rebind(self, arrays: Sequence[np.ndarray | None], params: bytes | None = None) -> CoreLaunch:
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """The segments of a launch that `rebind` returned."""
+        before, arrays = self._rebound
+        return [
+            s if array is None else Segment(s.address, Buffer(array, s.buffer.name))
+            for s, array in zip(before, arrays, strict=True)
+        ]
+
+    def rebind(
+        self, arrays: Sequence[np.ndarray | None], hosts: Sequence[int], params: bytes | None = None
+    ) -> CoreLaunch:
         """Return the same launch over other arrays of the same sizes.
 
         Args:
-            arrays: one for each segment of `ordered`; None keeps the segment.
+            arrays: one for each segment of `segments`; None keeps the segment.
+            hosts: their host addresses; of a segment that is kept, any number.
             params: the new parameter block; None keeps it.
         """
         launch = object.__new__(CoreLaunch)
         launch.__dict__.update(self.__dict__)
-        launch.ordered = launch.segments = [
-            s if array is None else Segment(s.address, Buffer(array, s.buffer.name))
-            for s, array in zip(self.ordered, arrays, strict=True)
-        ]
-        table, next_cluster = self.arrays["segments"].copy(), self.arrays["next_cluster"].copy()
-        hosts = table[:, 2]
-        for k, array in enumerate(arrays):
+        del launch.__dict__["segments"]
+        launch._rebound = self.segments, arrays
+        launch.state = state = type(self.state).from_buffer_copy(self.state)
+        for k, (array, host) in enumerate(zip(arrays, hosts, strict=True)):
             if array is not None:
-                hosts[k] = address_of(array)
-        launch.arrays = {**self.arrays, "segments": table, "next_cluster": next_cluster}
+                state[4 * k + 3] = host
         launch.arguments = arguments = abi_structures.Launch.from_buffer_copy(self.arguments)
-        arguments.segments, arguments.next_cluster = address_of(table), address_of(next_cluster)
+        arguments.next_cluster = start = ctypes.addressof(state)
+        arguments.segments = start + 8
         if params is not None:
             block, consts = np.frombuffer(params or b"\0", np.uint8), _constants(self.code, params)
-            launch.arrays |= {"param": block, "consts": consts}
+            launch.arrays = self.arrays | {"param": block, "consts": consts}
             arguments.param, arguments.consts = address_of(block), address_of(consts)
+            launch.repeatable = None
         return launch
 
 

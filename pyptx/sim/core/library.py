@@ -21,6 +21,8 @@ _P, _U32, _U64 = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint64
 _FUNCTIONS = {
     "core_op_name": (ctypes.c_char_p, _U32),
     "core_open": (_P, _P),
+    "core_reopen": (None, _P, _P),
+    "core_bytes": (_U64, _P),
     "core_run": (_U32, _P, _U64),
     "core_close": (None, _P),
     "core_status": (_U32, _P),

@@ -23,9 +23,7 @@ static Pattern *acquire_patterns(u64 n) {
         if (!(p = aligned_room(bytes + 256))) return 0;
         *(u64 *)p = bytes;
     }
-    Pattern *pattern = (Pattern *)(p + 256);
-    for (u64 k = 0; k < n; k++) pattern[k].valid = pattern[k].mask = pattern[k].segment = 0;
-    return pattern;
+    return (Pattern *)(p + 256);
 }
 static void release_patterns(Pattern *pattern) {
     if (!pattern) return;
@@ -50,6 +48,15 @@ static int sizes_fit(const Launch *l) {
     return n <= LANES * LANES && ctas <= CLUSTER_CTAS && l->nops < 1u << 31 && l->nshared < 1u << 31 && l->ninitial < 1u << 31;
 }
 
+// What is of one run: its segments, its counters, and the patterns of its accesses.
+static void start_run(Ctx *x, const Launch *l) {
+    x->segments = l->segments; x->next_cluster = l->next_cluster;
+    x->issues = l->issues; x->lanes = l->lanes; x->divergent = l->divergent; x->conflicts = l->conflicts;
+    x->requests = l->requests; x->sectors = l->sectors; x->excess = l->excess;
+    x->waits = l->waits; x->async_operations = l->async_operations; x->tma_bytes = l->tma_bytes; x->tensor_flops = l->tensor_flops;
+    for (u64 k = 0; k < 2 * ((u64)x->nops + 1); k++) x->pattern[k].valid = x->pattern[k].mask = x->pattern[k].segment = 0;
+}
+
 // Create the context of a launch; NULL: out of memory. The arrays remain the caller's and must outlive the context.
 Ctx *core_open(const Launch *l) {
     Ctx *x = sizes_fit(l) ? (Ctx *)aligned(sizeof(Ctx)) : 0;
@@ -59,9 +66,7 @@ Ctx *core_open(const Launch *l) {
         Op *o = &l->ops[k];
         o->fn = handler_of(o);
     }
-    x->pool = l->pool; x->segments = l->segments; x->param = l->param; x->initial = l->initial;
-    x->issues = l->issues; x->lanes = l->lanes; x->divergent = l->divergent; x->conflicts = l->conflicts;
-    x->requests = l->requests; x->sectors = l->sectors; x->excess = l->excess;
+    x->pool = l->pool; x->param = l->param; x->initial = l->initial;
     x->nops = (u32)l->nops; x->nsegments = l->nsegments; x->param_bytes = l->param_bytes; x->smem_start = l->smem_start;
     x->smem_bytes = l->smem_bytes; x->local_bytes = l->local_bytes; x->reg_bytes = l->reg_bytes;
     x->ninitial = (u32)l->ninitial;
@@ -69,11 +74,10 @@ Ctx *core_open(const Launch *l) {
     x->shared_window = l->shared_window; x->local_window = l->local_window; x->const_window = l->const_window;
     x->param_window = l->param_window; x->function_window = l->function_window;
     x->max_steps = l->max_steps; x->cta_quantum = l->cta_quantum; x->warp_quantum = l->warp_quantum;
-    x->next_cluster = l->next_cluster; x->last_cluster = l->last_cluster; x->max_resident = (u32)l->max_resident; x->yields = (u32)l->yields; x->tensor_cores = (u32)l->tensor_cores;
+    x->last_cluster = l->last_cluster; x->max_resident = (u32)l->max_resident; x->yields = (u32)l->yields; x->tensor_cores = (u32)l->tensor_cores;
     for (u32 k = 0; k < 3; k++) {
         x->grid[k] = (u32)l->grid[k]; x->block[k] = (u32)l->block[k]; x->cluster[k] = (u32)l->cluster[k];
     }
-    x->waits = l->waits; x->async_operations = l->async_operations; x->tma_bytes = l->tma_bytes; x->tensor_flops = l->tensor_flops;
     x->schedule = (u32)l->schedule; x->seed = l->seed; x->nshared = (u32)l->nshared; x->shared_addresses = l->shared_addresses;
     x->maxnreg = (u32)l->maxnreg;
     x->ninstr = (u32)l->ninstr; x->warp_issues = l->warp_issues; x->marks = l->marks; x->links = l->links; x->barriers = l->barriers;
@@ -87,6 +91,7 @@ Ctx *core_open(const Launch *l) {
     x->pattern = acquire_patterns(2 * (l->nops + 1));
     x->ctas = (Cta **)aligned(sizeof *x->ctas * (x->max_resident + 1));
     if (!x->consts || !x->warp_specials || !x->pattern || !x->ctas) { core_close(x); return 0; }
+    start_run(x, l);
     x->base[1] = x->consts;
     if (l->sanitizer && !sanitizer_open(x, l->sanitizer, l->sanitizer_bytes)) { core_close(x); return 0; }
     for (u32 k = 0; l->sanitizer && k < x->nops; k++)                        // fences order accesses
@@ -95,6 +100,19 @@ Ctx *core_open(const Launch *l) {
     if (!open_chains(x, l->npool)) { core_close(x); return 0; }
     if (x->debug) debug_chains(x);
     return x;
+}
+
+// Start the same launch again, after it is done, over other arrays of the same sizes at the same addresses, with other counters.
+void core_reopen(Ctx *x, const Launch *l) {
+    x->status = STATUS_RUNNING;
+    x->steps = x->current = 0;
+    start_run(x, l);
+}
+
+// The memory that a context occupies, about.
+u64 core_bytes(const Ctx *x) {
+    u64 ctas = (u64)x->cluster[0] * x->cluster[1] * x->cluster[2];
+    return ctas * (cta_bytes(x) + x->nwarps * sizeof(Warp)) + x->nops * (2 * sizeof(Pattern) + sizeof(Link) + sizeof(Run) + sizeof(Executed));
 }
 
 void core_close(Ctx *x) {
