@@ -24,13 +24,14 @@ commands and writes this page. Each figure has one of four labels:
 """
 MODELED = """
 [All examples](performance.md), with the limiting resource of each, and
-[known errors](../concepts/performance-model.md#accuracy-of-modeled-times)."""
+[known errors](../concepts/performance-model.md#known-errors)."""
 TAIL = """
 ```{toctree}
 :maxdepth: 1
 :hidden:
 
 performance
+model-accuracy
 detection-rate
 ```
 """

@@ -79,14 +79,6 @@ def ladder_line(ladder: Ladder, times: Sequence[Modeled]) -> str:
     )
 
 
-def table_row(ladder: Ladder, times: Sequence[Modeled]) -> str:
-    """The row of a ladder in the documentation."""
-    ratios, (right, pairs) = ratios_of(ladder, times), pairs_of(ladder, times)
-    cells = [ladder.name, "held" if ladder.held else "development", f"{len(ratios)}", f"{rank_of(ladder, times):.2f}"]
-    cells += [f"{right} of {pairs}", f"{geometric_mean(ratios):.2f}", f"{min(ratios):.2f} to {max(ratios):.2f}"]
-    return f"| {' | '.join(cells)} | {within(ladder, times)} |"
-
-
 def half_lines(own: Sequence[Ladder], found: Sequence[Sequence[Modeled]]) -> Iterator[str]:
     """Yield what the ladders of a half have in common, and how many reach the goals."""
     by_ladder = {ladder.name: ratios_of(ladder, times) for ladder, times in zip(own, found, strict=True)}

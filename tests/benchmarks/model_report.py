@@ -3,7 +3,6 @@
     python tests/benchmarks/model_report.py             # the development ladders, and the sweeps
     python tests/benchmarks/model_report.py --held      # the held-out ladders: to report on, never to decide on
     python tests/benchmarks/model_report.py L2 SGEMM    # ladders with a word in their name, and each of their rungs
-    python tests/benchmarks/model_report.py --table     # rows of the table in docs/concepts/performance-model.md
     python tests/benchmarks/model_report.py --sweeps F  # sweeps of another folder than tests/benchmarks/measured
 
 Ladders (`foreign.py`): for each Spearman's rank correlation of modeled and published times, the pairs of rungs in the
@@ -51,7 +50,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE)]
 
 from foreign import Ladder, ladders  # noqa: E402
-from ladder_lines import half_lines, ladder_line, rung_lines, spearman, table_row  # noqa: E402
+from ladder_lines import half_lines, ladder_line, rung_lines, spearman  # noqa: E402
 from rung_pool import modeled  # noqa: E402
 
 EXAMPLES = HERE.parents[1] / "examples"
@@ -126,11 +125,11 @@ def chosen(words: Sequence[str], held: bool) -> list[Ladder]:
     return found
 
 
-def report_ladders(words: Sequence[str] = (), held: bool = False, table: bool = False) -> None:
-    """Print a line or a row for each ladder, with words of their names one for each rung too, and what they have in common."""
+def report_ladders(words: Sequence[str] = (), held: bool = False) -> None:
+    """Print a line for each ladder, with words of their names one for each rung too, and what they have in common."""
     own, found = chosen(words, held), {}
     for ladder, times in modeled(own):
-        print(table_row(ladder, times) if table else ladder_line(ladder, times), flush=True)
+        print(ladder_line(ladder, times), flush=True)
         if words:
             print("\n".join(rung_lines(ladder, times)), flush=True)
         found[ladder.name] = times
@@ -183,7 +182,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--held", action="store_true", help="the held-out ladders, that no change is decided on, instead"
     )
-    parser.add_argument("--table", action="store_true", help="print rows of a Markdown table")
     parser.add_argument("--list", action="store_true", help="list the ladders, their halves, rungs and sources")
     parser.add_argument(
         "--sweeps", type=Path, default=HERE / "measured", metavar="FOLDER", help="measured sweeps and profiles"
@@ -195,8 +193,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"{'held' if ladder.held else 'development':11} {len(ladder.rungs):3} rungs  {ladder.name}: {ladder.source}"
             )
         return 0
-    report_ladders(given.names, given.held, given.table)
-    if given.names or given.held or given.table:
+    report_ladders(given.names, given.held)
+    if given.names or given.held:
         return 0
     report_profiles(given.sweeps)
     return report_sweeps(given.sweeps)
