@@ -175,6 +175,15 @@ def data_of(name: str) -> dict[str, Any]:
     return json.loads((DATA / f"{name}.json").read_text(encoding="utf-8"))
 
 
+def source_ladder(
+    name: str, data: Mapping[str, Any], rungs: Sequence[Rung | ExampleRung | Launches], held: bool = False
+) -> Ladder:
+    """Return a ladder of a source of ladder_data/ on the GPU of its rungs."""
+    on = rungs[0].gpu
+    url = data["url"] if isinstance(data["url"], str) else data["url"][on]
+    return Ladder(f"{name}, {on}", f"{url} ({data['source']})", tuple(rungs), held)
+
+
 @cache
 def device(name: str) -> Gpu:
     """Return a GPU of the table, or a relative of one."""

@@ -1,4 +1,4 @@
-"""The kernels of the held-out ladders compute what their names say: small launches on the simulator beside NumPy."""
+"""The kernels of `tile_ladders.py` and `sum_ladders.py` compute what their names say: small launches beside NumPy."""
 
 from __future__ import annotations
 

@@ -1,20 +1,13 @@
-"""Held-out ladders of sums and prefix sums; their rule is that of `held_ladders.py`."""
+"""Published times of sums and prefix sums: ladders held out until 2026-11-24; their rule is in `tile_ladders.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
-from rungs import Ladder, Launches, Rung, data_of, zeros
-
-
-def held(name: str, data: Mapping[str, Any], rungs: Sequence[Rung | Launches]) -> Ladder:
-    """Return a held-out ladder of a source on the GPU of its rungs."""
-    on = rungs[0].gpu
-    url = data["url"] if isinstance(data["url"], str) else data["url"][on]
-    return Ladder(f"{name}, {on}", f"{url} ({data['source']})", tuple(rungs), held=True)
+from rungs import Ladder, Launches, Rung, data_of, source_ladder, zeros
 
 
 def tree_sums() -> Iterator[Ladder]:
@@ -33,10 +26,10 @@ def tree_sums() -> Iterator[Ladder]:
     for entry, rate in values["steps"].items():
         block = int(entry.rpartition("_")[2]) if entry.startswith("remainder") else threads
         steps.append(rung(entry, entry, block, 32 if entry in ("shuffles", "vectors") else 1, rate))
-    yield held("trees of sums", data, steps)
+    yield source_ladder("trees of sums", data, steps)
     by = [rung(each, "several", threads, int(each), rate) for each, rate in values["several"].items()]
     more = [rung(name, name, threads, each, values[name]) for name, each in (("pairs", 2), ("neighbors", 32))]
-    yield held("sums by elements of a thread", data, [*by, *more])
+    yield source_ladder("sums by elements of a thread", data, [*by, *more])
 
 
 def lecture_sums() -> Iterator[Ladder]:
@@ -46,7 +39,7 @@ def lecture_sums() -> Iterator[Ladder]:
         grid = count // (threads * (2 if entry.startswith(("first", "unrolled")) else 1))
         args, file = zeros(count, grid, dtype="int32"), "fresh_lecture_sums.ptx"
         rungs.append(Rung(entry, data["gpu"], ms / 1e3, file, entry, (grid,), (threads,), args, 4 * threads))
-    yield held("sums of a lecture", data, rungs)
+    yield source_ladder("sums of a lecture", data, rungs)
 
 
 def atomic_sums() -> Iterator[Ladder]:
@@ -59,7 +52,7 @@ def atomic_sums() -> Iterator[Ladder]:
 
         grid = 768 if entry == "strided_atomics" else count // threads
         rungs.append(Rung(entry, data["gpu"], ms / 1e3, "fresh_atomic_sums.ptx", entry, (grid,), (threads,), args))
-    yield held("sums with atomics", data, rungs)
+    yield source_ladder("sums with atomics", data, rungs)
 
 
 def scan_rung(on: str, entry: str, ctas: int, threads: int, smem: int, *args: int | tuple[int]) -> Rung:
@@ -127,9 +120,9 @@ def scans() -> Iterator[Ladder]:
                 else:
                     parts = list(tree(on, power, threads, kernel == "tree of all"))
                 rungs.append(Launches(f"{kernel}, {name}", on, ms / 1e3, tuple(parts)))
-        yield held("prefix sums", data, rungs)
+        yield source_ladder("prefix sums", data, rungs)
 
 
-def sums_and_scans() -> Iterator[Ladder]:
-    """Yield the held-out ladders of sums and prefix sums."""
+def ladders() -> Iterator[Ladder]:
+    """Yield the ladders of sums and prefix sums."""
     yield from chain(tree_sums(), lecture_sums(), atomic_sums(), scans())
