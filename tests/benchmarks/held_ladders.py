@@ -18,11 +18,15 @@ The rule, of 2026-11-24, after the ladders of `tile_ladders.py` and `sum_ladders
 
 What that came to: of products by 64 sizes those of powers of two from 2048 on; of the products on T4 those whose tiles their code
 fixes, of its other kernels the transposes; of products on an RTX 5090 by orders of the CTAs those in plain order, since the others
-leave tiles out; of profiles on H200 the softmax, since the rates of its products differ by 40 % and its sums of vectors are of
-several kernels, without a row that is there twice and one whose operations are those of twice its rows. Left out are also the copies and transposes of a study on H100 SXM5, whose driver reports another L2 and whose
-copies reach 60 % of the memory that it names, products on an RTX A4000 whose library exceeds the peak, the elementwise kernels,
-softmax and norms of github.com/xlite-dev/LeetCUDA, which do not name the GPU, sums on an RTX 4060 Ti and products on an RTX 4090
-without barriers or without code, and the transposes and sums of single steps on A100.
+leave tiles out; of profiles on H200 the softmax, without a row that is there twice and one whose operations are those of twice its
+rows: the rates of its products differ by 40 %, and its sums of vectors are of several kernels. Left out are also the copies and
+transposes of a study on H100 SXM5, whose driver reports another L2 and whose copies reach 60 % of the memory that it names,
+products on an RTX A4000 whose library exceeds the peak, the elementwise kernels, softmax and norms of
+github.com/xlite-dev/LeetCUDA, which do not name the GPU, sums on an RTX 4060 Ti and products on an RTX 4090 without barriers or
+without code, and the transposes and sums of single steps on A100.
+
+Inferred: that the A100 of the f16 products is an SXM one with 40 GB (the library reaches 274 TFLOP/s there), the clock of H200 from
+the instructions and cycles of its profiles, and the GPU of the tensor that is doubled from the other profiles of its repository.
 
 The kernels are written for this repository after the descriptions (nothing is copied); ladder_data/blind_*.json has the times, with
 source, author, date and method. Registers are those that the sources state, where they state them: 34 of the matrix of forces (32
@@ -195,7 +199,8 @@ def profiled_moves() -> Iterator[Ladder]:
 def blocks() -> Iterator[Ladder]:
     """A tensor of 19200 x 10800 x 4 doubled, a x + y of 2^28, and a product by elements, by shapes of CTAs; ms.
 
-    The grid of the tensor divides all its sides by the first side of a CTA, rounded up, so that most CTAs have nothing to do.
+    The grid of the tensor adds the first side of a CTA, less one, to all of its sides before it divides them by those of the CTA, so
+    that most CTAs have nothing to do, or, where the second side is greater, a few rows are left out.
     """
     data, on, sides, rungs = data_of("blind_blocks"), "RTX 3090", (19200, 10800, 4), []
     profiled = f"{on} at 1.39 GHz"

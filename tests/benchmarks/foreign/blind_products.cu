@@ -143,13 +143,15 @@ template <bool TWO> __device__ void vectors(int n, int k, float alpha, const flo
             __syncthreads();
         }
     } else {
-        transposed(sa[0], four(a + row * k + column), row, column);
-        four(&sb[0][level][x]) = four(b + level * n + x);
+        a += row * k + column, b += level * n + x;
+        transposed(sa[0], four(a), row, column);
+        four(&sb[0][level][x]) = four(b);
         __syncthreads();
         int now = 0;
         for (int next = BK; next <= k; next += BK) {
             float4 va, vb;
-            if (next < k) va = four(a + row * k + next + column), vb = four(b + (next + level) * n + x);
+            a += BK, b += BK * n;
+            if (next < k) va = four(a), vb = four(b);
             fragments(0, now, 0);
 #pragma unroll
             for (int i = 0; i < BK - 1; i++) {
