@@ -49,6 +49,12 @@ ARCHITECTURES = {  # the least that the instructions need
     "fresh_wmma": "compute_80",
     "fresh_flash": "compute_80",
     "fresh_scan": "compute_75",
+    "blind_moves": "compute_75",
+    "blind_products": "compute_75",
+    "blind_softmax": "compute_80",
+    "blind_bodies": "compute_75",
+    "blind_mma": "compute_80",
+    "blind_wmma": "compute_80",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 

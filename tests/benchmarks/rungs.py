@@ -28,8 +28,9 @@ DATA = Path(__file__).parent / "ladder_data"
 
 # GPUs near one of the table: base, SMs, clock (Hz), DRAM (bytes per second), L2 (MiB), power limit (W) of the published
 # specifications; for the GTX 1650, those of the RTX 30 series and the RTX 4060 Laptop of the log of the measurement (but the power
-# of the latter), for the Max-Q the clock of a log. The RTX 4070 Ti SUPER was measured at the clock a profiler sets, an RTX 4090 at
-# a locked one, an RTX 5090 at a lower power limit.
+# of the latter), for the Max-Q the clock of a log. The RTX 4070 Ti SUPER, an RTX 3090 and an RTX 4060 Ti were measured at the base
+# clock, which a profiler sets, an H200 at the clock that follows from the instructions of its profile (busy issue slots x seconds x
+# clock), an RTX 4090 at a locked one, an RTX 5090 at a lower power limit.
 RELATIVES = {
     "A100 PCIe 40GB": ("A100 SXM 40GB", 108, 1.41e9, 1555e9, 40, 250),
     "A100 PCIe 80GB": ("A100 SXM 80GB", 108, 1.41e9, 1935e9, 40, 300),
@@ -40,6 +41,7 @@ RELATIVES = {
     "RTX 3060 Laptop": ("RTX 3090", 30, 1.282e9, 288e9, 3, 80),
     "RTX 3060 Ti": ("RTX 3090", 38, 1.695e9, 448e9, 3, 200),
     "RTX 3070 Ti": ("RTX 3090", 48, 1.8e9, 608e9, 4, 290),
+    "RTX 3090 at 1.39 GHz": ("RTX 3090", 82, 1.39e9, 936e9, 6, 350),
     "RTX 3080": ("RTX 3090", 68, 1.725e9, 760e9, 5, 320),
     "RTX A6000": ("RTX 3090", 84, 1.80e9, 768e9, 6, 300),
     "A40": ("RTX 3090", 84, 1.74e9, 696e9, 6, 300),
@@ -49,6 +51,7 @@ RELATIVES = {
     "L40S without ECC": ("L40S", 142, 2.52e9, 864e9, 96, 350),
     "RTX 4060 Laptop": ("RTX 4090", 24, 2.25e9, 256e9, 32, 115),
     "RTX 4060 Ti": ("RTX 4090", 34, 2.535e9, 288e9, 32, 160),
+    "RTX 4060 Ti at 2.31 GHz": ("RTX 4090", 34, 2.31e9, 288e9, 32, 160),
     "RTX 4070": ("RTX 4090", 46, 2.475e9, 504e9, 36, 200),
     "RTX 4070 Laptop": ("RTX 4090", 36, 2.175e9, 256e9, 32, 115),
     "RTX 4070 Ti SUPER": ("RTX 4090", 66, 2.34e9, 672e9, 48, 285),
@@ -56,6 +59,7 @@ RELATIVES = {
     "RTX 4090 at 2.52 GHz": ("RTX 4090", 128, 2.524e9, 1008e9, 72, 450),
     "H100 NVL": ("H100 SXM", 132, 1.785e9, 3938e9, 50, 400),
     "H20": ("H100 SXM", 78, 1.81e9, 4000e9, 60, 500),
+    "H200 SXM at 1.50 GHz": ("H200 SXM", 132, 1.5e9, 4800e9, 50, 700),
     "GH200": ("H100 SXM", 132, 1.98e9, 4000e9, 50, 900),
     "RTX 5070 Ti": ("RTX 5090", 70, 2.452e9, 896e9, 48, 300),
     "RTX 5080": ("RTX 5090", 84, 2.617e9, 960e9, 64, 360),
