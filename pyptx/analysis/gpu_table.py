@@ -8,7 +8,8 @@ A number is written as its class and its value, `O(132)`. The classes:
 * D  derived by arithmetic from O and R.
 * M  measured by others: RRZE-HPC gpu-benches for A100, H100 PCIe, GH200 and L40, a report on an RTX 4090, Jia et al.
   2019 for the T4; for latencies of the B200 chipsandcheese.com, "Nvidia's B200" (L1 39 cycles, L2 about 150 ns) and, less
-  the latency of the copy, tensor copies of 0.5 and 4 KiB (197 ns from L2, 492 and 546 ns from DRAM); for L2 of the B200 what a matrix product was seen to take at least (rhrnald/benchmark, 5.GEMM: tiles
+  the latency of the copy, tensor copies of 0.5 and 4 KiB (197 ns from L2, 492 and 546 ns from DRAM), of RTX 5090 and RTX PRO 6000 markdewing/AI_kernels (latency/README.md), at the clock that the 329 ns of
+  chipsandcheese.com ("Blackwell: Nvidia's Massive GPU") imply; for L2 of the B200 what a matrix product was seen to take at least (rhrnald/benchmark, 5.GEMM: tiles
   of 256 x 256 x 64 at 1,777 TFLOP/s ask for 13.9 TB/s, at about 1.75 GHz).
   Clocks of GeForce GPUs beyond the rated one: decoding on an RTX 4090 (club-3090, #697, 247 W), products on an RTX 5090
   (kekzl/imp, pull request 606).
@@ -65,7 +66,10 @@ def A(value: float) -> Number:
     return Number(value, "A")
 
 
-LATENCY_CLOCKS = {"A100 SXM 80GB": 1.41, "L40": 2.49, "GH200": 1.98, "B200 SXM": 1.965}  # GHz at which latencies were measured
+# GHz at which latencies were measured
+LATENCY_CLOCKS = {
+    "A100 SXM 80GB": 1.41, "L40": 2.49, "GH200": 1.98, "B200 SXM": 1.965, "RTX 5090": 2.85, "RTX PRO 6000": 2.617,
+}
 
 
 class Row(NamedTuple):
@@ -130,9 +134,10 @@ ROWS = (
          "mma.f64": O(128)}, tensor_clock=D(1.86), latency=(39, 295, 295, 900)),
     Row("RTX 5090", "sm_120a", O(170), O(2.407), R(1792), R(32), R(96), A(2688), R(575),
         {"mma.f16": O(512), "mma.tf32": O(256), "mma.f8": O(1024), "mma.f4": D(4096), "mma.s8": O(2048)},
-        max_clock=M(2.85)),
+        max_clock=M(2.85), latency=(44, 360, 360, 936)),
     Row("RTX PRO 6000", "sm_120a", O(188), R(2.617), R(1792), R(96), R(128), A(2973), O(600),
-        {"mma.f16": D(1024), "mma.tf32": D(512), "mma.f8": D(2048), "mma.f4": D(4096), "mma.s8": D(2048)}),
+        {"mma.f16": D(1024), "mma.tf32": D(512), "mma.f8": D(2048), "mma.f4": D(4096), "mma.s8": D(2048)},
+        latency=(44, 352, 352, 864)),
 )
 
 # Results for each clock and SM of the CUDA cores, by compute capability times ten. CUDA Programming Guide 12.6,

@@ -28,6 +28,7 @@ UNIT_NAMES: Mapping[str, str] = {
     "l2": "L2",
     "dram": "DRAM",
     "atomics": "atomic operations in one slice of L2",
+    "ctas": "start of CTAs",
     "latency": "latency",
     "launch": "launch",
 }

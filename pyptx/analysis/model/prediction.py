@@ -22,7 +22,7 @@ class Prediction:
     Attributes:
         seconds: duration in a long series of launches; infinite when the launch cannot run, with the reason in `summary`.
         terms: time each resource would need alone, in seconds: "issue", "fma", "alu", "mufu", "shared", "tensor", "tma",
-            "l2", "dram", "atomics" (in one slice of L2), "pipeline" (an SM including its stalls) and "launch". They
+            "l2", "dram", "atomics" (in one slice of L2), "ctas" (the start of one after the other), "pipeline" (an SM including its stalls) and "launch". They
             overlap; `seconds` is not their sum.
         bound: name of the limiting term.
         summary: the bottleneck as a phrase: "tensor pipe 71 %, waits for TMA, 4 stages".

@@ -5,7 +5,8 @@ runs as often as its PTX instructions, divided by the number of copies that ptxa
 four, memory and tensor instructions, which are never merged, occur four times; in a block without them, floating-point
 arithmetic does. When an instruction occurs in several blocks (the remainder of an unrolled loop, the slow path of a
 wait), the first block takes the executions it explains and the others the rest. ptxas turns short branches into predicates:
-an access that a warp executes less often than its block has no active lane in the other iterations, and occupies no unit there.
+an access that a warp executes less often than its block has no active lane in the other executions. It issues and takes its
+turn in the load/store unit as well, but moves no data.
 Blocks that only retry an mbarrier are left out: the replay determines waiting times.
 """
 
@@ -125,11 +126,13 @@ class InstructionStep:
         row: its index in the code.
         weight: executions per iteration of its loop, 0..1.
         copies: machine instructions of its kind that one execution of its PTX instruction became.
+        inactive: the executions are those of a predicated access without an active lane.
     """
 
     row: int
     weight: float
     copies: float
+    inactive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,14 @@ class EntryCode:
             )
             for block in self.blocks
         ]
+
+    @cached_property
+    def block_owners(self) -> list[frozenset[int]]:
+        """For each row, the PTX instructions of its block."""
+        found: list[frozenset[int]] = []
+        for first, end in self.blocks:
+            found += [frozenset(self.owners[first:end]) - {-1}] * (end - first)
+        return found
 
 
 def read_code(compiled: Assembly, program: Program) -> EntryCode:
@@ -256,9 +267,11 @@ def find_path(code: EntryCode, counts: np.ndarray) -> WarpPath:
                     found.append(Loop(max(1.0, trips), body(row, loop[1] + 1, max(head, times), rest)))
                 row = loop[1] + 1
                 continue
-            weight = min(1.0, runs[at[row]] / times) * shares[row]
-            if weight > 0:
-                found.append(InstructionStep(row, weight, copies[row]))
+            weight, share = min(1.0, runs[at[row]] / times), shares[row]
+            if weight * share > 0:
+                found.append(InstructionStep(row, weight * share, copies[row]))
+            if weight * (1 - share) > 0:
+                found.append(InstructionStep(row, weight * (1 - share), copies[row], True))
             row += 1
         return tuple(found)
 
