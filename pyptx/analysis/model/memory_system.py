@@ -10,6 +10,7 @@ import numpy as np
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.dram_traffic import Traffic
+from pyptx.analysis.model.operations import TAGS
 from pyptx.analysis.model.replay_state import Memory
 from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, Loop, WarpPath
 from pyptx.analysis.work.instruction_work import InstructionWork
@@ -142,7 +143,7 @@ class L1Reads:
         misses: fraction of the bytes that come from L2.
         waits: fraction of the loads that wait for L2 or DRAM: those of sectors that are new to the warp, and of those that L1 has
             lost. Other warps that read the same sectors at that time wait with it.
-        pending: sectors of a load that are new to the warp, and that other warps have requested.
+        pending: lookups of a load whose sectors are new to the warp, and that other warps have requested.
     """
 
     misses: np.ndarray
@@ -184,7 +185,9 @@ def l1_reads(
     waiting = 32 * float((sectors * waits)[reads].sum())
     new = 32 * float((fresh_sectors * sample.cluster.executed)[reads].sum())
     shared = 1 - min(1.0, rate * requested / max(1.0, new))
-    return L1Reads(np.minimum(1.0, waits * rate * requested / max(1.0, waiting)), waits, shared * fresh_sectors)
+    lookups = np.maximum(1.0, sample.line_access[0] / TAGS)
+    new_part = np.minimum(1.0, fresh_sectors * sample.cluster.executed / np.maximum(1.0, sectors))
+    return L1Reads(np.minimum(1.0, waits * rate * requested / max(1.0, waiting)), waits, shared * new_part * lookups)
 
 
 def _turns_of_reads(sample: Sample, code: EntryCode, paths: Sequence[WarpPath], reads: Set[int], most: float) -> float:
