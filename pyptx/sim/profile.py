@@ -41,7 +41,7 @@ class ClusterProfile:
             bytes for each lane. ptxas merges narrower accesses. A pass serves half, or a quarter, of the lanes, and twice as
             many where lanes n and n ^ 1, or n and n ^ 2, of the warp read the same address.
         fresh_loads: by (instruction, kind), loads from global memory of a sector that the warp has not read recently, and those
-            sectors.
+            sectors; other sectors, and the lines of 128 bytes of the warp's loads since it has read those.
         masked_sectors: sectors that stores to global memory do not write, of lines of 128 bytes with a sector that they write
             in part, by instruction.
         atomic_turns: by (block of 512 bytes of global memory, modulo 512 KiB; kind), the sectors of atomic accesses, and

@@ -85,8 +85,8 @@ class Sample:
             beyond the minimum; rows of an array.
         wide_passes: of each instruction, the passes over shared memory of one access with 8 bytes for each lane, and with
             16; rows of an array.
-        fresh_loads: of each instruction, the fraction of its loads that read a sector which the warp has not read recently, and
-            those sectors of one load; rows of an array.
+        fresh_loads: of each instruction, the fraction of its loads that read a sector which the warp has not read recently,
+            those sectors of one load, other sectors, and the lines of the warp's loads since it has read those; rows of an array.
         masked_sectors: of each instruction, the sectors that one store does not write, of lines with a sector that it writes in
             part.
         atomic_turns: turns of L2 for the launch's atomic operations, by (block of 512 bytes of global memory, modulo 512 KiB;

@@ -57,8 +57,9 @@ class ProfileArrays:
         wide_passes: by (instruction, width): passes over shared memory of its accesses if each lane accessed 8, or 16, bytes
             at its address.
         fresh_loads: by (instruction, kind): its loads from global memory of a sector that the warp has not read recently, and
-            those sectors.
-        recent: by warp of the cluster: numbers of the sectors that it has read recently.
+            those sectors; other sectors, and the lines of the warp's loads since it has read those.
+        recent: by warp of the cluster: numbers of the sectors that it has read recently, the count of lines at which it read
+            each, and that count.
         masked_sectors: by instruction: sectors that its stores to global memory do not write, of lines of
             128 bytes with a sector that they write in part.
         atomic_turns: by (block of ATOMIC_BLOCK bytes of global memory, modulo ATOMIC_BLOCKS; kind): sectors of atomic
@@ -97,8 +98,8 @@ class ProfileArrays:
             np.zeros(count, np.uint64),
             np.zeros(count, np.uint64),
             np.zeros((count, 2), np.uint64),
-            np.zeros((count, 2), np.uint64),
-            np.zeros((plan.cluster_size * plan.warps, abi.Limit.RECENT_SECTORS), np.uint64),
+            np.zeros((count, 4), np.uint64),
+            np.zeros((plan.cluster_size * plan.warps, 2 * abi.Limit.RECENT_SECTORS + 1), np.uint64),
             np.zeros(count, np.uint64),
             np.zeros((abi.Limit.ATOMIC_BLOCKS, 2), np.uint64),
             np.zeros(count, np.uint64),
