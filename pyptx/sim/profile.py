@@ -41,7 +41,7 @@ class ClusterProfile:
             bytes for each lane. ptxas merges narrower accesses. A pass serves half, or a quarter, of the lanes, and twice as
             many where lanes n and n ^ 1, or n and n ^ 2, of the warp read the same address.
         fresh_loads: by (instruction, kind), loads from global memory of a sector that the warp has not read recently, and those
-            sectors.
+            sectors; other sectors, and the lines of 128 bytes of the warp's loads since it has read those.
         masked_sectors: sectors that stores to global memory do not write, of lines of 128 bytes with a sector that they write
             in part, by instruction.
         atomic_turns: by (block of 512 bytes of global memory, modulo 512 KiB; kind), the sectors of atomic accesses, and
@@ -49,6 +49,7 @@ class ClusterProfile:
         atomic_passes: passes over the banks of shared memory of atomic accesses, one for each lane of a bank, by instruction.
         read, written: by name of a buffer, a bit per byte that was accessed, lowest bit first, padded to a multiple of
             8 bytes.
+        returned: the same for the bytes read that these clusters wrote before they read them.
     """
 
     clusters: range
@@ -66,6 +67,7 @@ class ClusterProfile:
     atomic_passes: np.ndarray
     read: dict[str, np.ndarray]
     written: dict[str, np.ndarray]
+    returned: dict[str, np.ndarray]
 
 
 class ClusterProfiler:
@@ -141,8 +143,10 @@ class ClusterProfiler:
             profile.masked_sectors,
             profile.atomic_turns,
             profile.atomic_passes,
-            {names[key]: bits for key, bits in profile.read.items()},
-            {names[key]: bits for key, bits in profile.written.items()},
+            *(
+                {names[key]: bits for key, bits in found.items()}
+                for found in (profile.read, profile.written, profile.returned)
+            ),
         )
 
     def _name(self, segment: Segment) -> str:

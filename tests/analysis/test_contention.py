@@ -117,17 +117,22 @@ LOOP:
 
 
 def test_sectors_that_other_warps_have_requested_wait_in_l1():
-    """Eight warps read one line, each its own, or each its own twice: the second load of a warp hits."""
+    """Eight warps read one line, each its own, or each its own twice: the second load of a warp hits.
+
+    Four words for each lane are four lines, which L1 looks up together.
+    """
     load = "mul.wide.u32 %at, %r3, 4; add.s64 %at, %to, %at; ld.global.u32 %r4, [%at]; st.global.u32 [%to], %r4;"
+    wide = load.replace("%r3, 4;", "%r3, 16;").replace("ld.global.u32 %r4", "ld.global.v4.u32 {%r2, %r3, %r4, %r5}")
+    bodies = {"one": OWN + load, "wide": OWN + wide, "own": SPREAD + load, "twice": SPREAD + load + load}
     pending = {}
-    for name, body in {"one": OWN + load, "own": SPREAD + load, "twice": SPREAD + load + load}.items():
+    for name, body in bodies.items():
         call = bind_call(
             pyptx.load(KERNEL.format(body=body))["kernel"], np.zeros(4096, np.uint32), grid=(1,), block=(256,)
         )
         work, on = work_of(call), gpu("A100")
         model = LaunchModel(call.compiled(), call.plan, work, on, _occupancy(call.compiled(), call.plan, on))
         pending[name] = model.builder.l1_pending[work.sample.totals.global_requests > 0].sum()
-    assert pending["one"] == pytest.approx(4 * 7 / 8)  # of the four sectors of a line, a warp requests an eighth
+    assert pending["one"] == pending["wide"] == pytest.approx(7 / 8)  # of the sectors, a warp requests an eighth
     assert pending["own"] == pending["twice"] == 0
 
 

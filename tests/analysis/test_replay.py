@@ -10,7 +10,7 @@ from pyptx.analysis.model.mbarrier_rings import Ring
 from pyptx.analysis.model.operations import Operation, OpKind
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replay_state import Memory, Span
-from pyptx.analysis.model.resources import PENDING_SECTORS
+from pyptx.analysis.model.resources import PENDING_LOOKUPS
 from pyptx.analysis.model.slice_program import chain_ctas
 
 CONSTANTS = Constants(shared_cycles=26, barrier_cycles=20, product_cycles=30)
@@ -111,9 +111,9 @@ def test_who_only_arrives_does_not_wait():
 
 
 def test_loads_of_data_that_another_warp_requested_wait_in_a_queue_of_limited_size():
-    """A load of 100 sectors waits until one of the four before it has its data, 300 cycles after it came."""
-    load = op(OpKind.LOAD, unit="shared", cycles=4, bytes=64, pending=100.0)
-    assert PENDING_SECTORS // 100 == 4
+    """A load of 25 lookups waits until one of the four before it has its data, 300 cycles after it came."""
+    load = op(OpKind.LOAD, unit="shared", cycles=4, bytes=64, pending=25.0)
+    assert PENDING_LOOKUPS // 25 == 4
     for rounds in (1, 3):
         assert cycles([load] * (4 * rounds + 1)) == pytest.approx(300 * rounds, rel=0.1)
     alone = op(OpKind.LOAD, unit="shared", cycles=4, bytes=64)

@@ -9,7 +9,8 @@ an earlier one has read, L2 has lost a part that follows from the reuse distance
 two reads touch (`reuse_distance`, `lost_part`). That the clusters of a wave share a read assumes that they progress
 together, as those that compute do. Clusters that wait for DRAM drift apart: for them the distance follows from their order
 alone. Clusters that read their own data twice, as when a row is too long for registers, find the data of the first pass in
-L2 as far as it holds the rows of all resident clusters.
+L2 as far as it holds the rows of all resident clusters. That is true of data which they have written, too: what L2 has lost
+before it is read back is read from DRAM and, when it is written again, written to DRAM twice.
 """
 
 from __future__ import annotations
@@ -39,7 +40,13 @@ class Traffic:
 
 
 def estimate_traffic(
-    work: Work, gpu: Gpu, resident: int, requested: float, unit: int = SECTOR, together: bool = True
+    work: Work,
+    gpu: Gpu,
+    resident: int,
+    requested: float,
+    unit: int = SECTOR,
+    together: bool = True,
+    stored: float = 0.0,
 ) -> Traffic:
     """Estimate the DRAM traffic of a launch.
 
@@ -50,6 +57,7 @@ def estimate_traffic(
         requested: bytes that all CTAs together read from L2.
         unit: bytes that L2 exchanges with DRAM at least, 32 or 64.
         together: the clusters of a wave progress together.
+        stored: bytes that all CTAs together write to L2.
     """
     sample = work.sample
     cluster = prod(sample.plan.cluster)
@@ -58,7 +66,7 @@ def estimate_traffic(
     waves = sample.clusters / wave
     holds = gpu.l2_fast_bytes or KEPT * gpu.l2_bytes
     touched = _Touched(sample.footprints, sample.read, sample.written, extent, unit)
-    once = written = filled = per_wave = stores = again = 0.0
+    once = written = filled = per_wave = stores = again = returned = 0.0
     for footprint in sample.footprints:
         size, units = footprint.wave(extent, wave, unit)
         total = touched.size(footprint)
@@ -69,8 +77,9 @@ def estimate_traffic(
                 partial, missing = footprint.partial_wave(extent, wave), units - footprint.wave(extent, wave)[1]
                 filled += total * max(partial * unit / SECTOR, partial + missing) / size
             continue
-        units = min(units, moved)
-        per_wave, once = per_wave + units, once + moved
+        units, own = min(units, moved), footprint.returned
+        per_wave, once = per_wave + (1 - own) * units, once + (1 - own) * moved
+        returned += own * moved
         if together and units * waves > moved:
             distance = touched.by(reuse_distance(footprint, extent, wave, total))
             again += (units * waves - moved) * lost_part(distance, holds)
@@ -82,6 +91,8 @@ def estimate_traffic(
     # between two reads of a byte, a cluster touches all it reads and, writing during the second pass, half of what it writes
     evicted = lost_part(per_wave + stores / 2, holds)
     again += sample.clusters * reread_bytes(reads, extent, requested / sample.clusters, sample.read) * evicted
+    again += returned * evicted
+    written += min(returned, max(0.0, stored - written)) * evicted  # what was evicted before it was written again
     return Traffic(once + again + filled, written, again)
 
 

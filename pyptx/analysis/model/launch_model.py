@@ -129,7 +129,9 @@ class LaunchModel:
                 active,
                 read,
                 written,
-                estimate_traffic(work, on, fits.blocks * self.sms, read, self.constants.dram_unit_bytes, of),
+                estimate_traffic(
+                    work, on, fits.blocks * self.sms, read, self.constants.dram_unit_bytes, of, written - self.masked
+                ),
                 atomic_cycles(sample, self.code),
                 self.per_sm * active / self.ctas,
                 at_once,

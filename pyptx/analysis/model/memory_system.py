@@ -9,10 +9,11 @@ import numpy as np
 
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.constants import Constants
-from pyptx.analysis.model.dram_traffic import Traffic
+from pyptx.analysis.model.dram_traffic import Traffic, lost_part
+from pyptx.analysis.model.operations import TAGS
 from pyptx.analysis.model.replay_state import Memory
 from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, Loop, WarpPath
-from pyptx.analysis.work.instruction_work import InstructionWork
+from pyptx.analysis.work.instruction_work import LINE, InstructionWork
 from pyptx.analysis.work.sampling import Sample
 from pyptx.sim.actions import Atomic
 
@@ -142,7 +143,7 @@ class L1Reads:
         misses: fraction of the bytes that come from L2.
         waits: fraction of the loads that wait for L2 or DRAM: those of sectors that are new to the warp, and of those that L1 has
             lost. Other warps that read the same sectors at that time wait with it.
-        pending: sectors of a load that are new to the warp, and that other warps have requested.
+        pending: lookups of a load whose sectors are new to the warp, and that other warps have requested.
     """
 
     misses: np.ndarray
@@ -160,7 +161,8 @@ def l1_reads(
     """Return the reads that miss L1: rereads by a cluster hit as far as L1 holds the data.
 
     A single loop that reads everything moves over its data: its warps reread what they read a few iterations ago,
-    and L1 needs to hold only that part.
+    and L1 needs to hold only that part. What a warp has read shortly before hits as far as L1 holds the lines that the warps of
+    all resident clusters read in the meantime, counted as if each load had lines of its own.
 
     Args:
         sample: the simulated clusters.
@@ -178,13 +180,23 @@ def l1_reads(
     recent = unique * min(1.0, DRIFT / _turns_of_reads(sample, code, paths, set(reads), 0.95 * requested))
     held = min(1.0, room / max(1, recent))
     rate = min(1.0, max(unique / requested, 1 - held * (1 - unique / requested)))
-    fresh_loads, fresh_sectors = sample.fresh_loads
-    fresh = np.where(sample.line_access[0] > 0, np.minimum(1.0, fresh_loads), 1.0)
-    waits = 1 - held * (1 - fresh)
+    fresh_loads, fresh_sectors, known, since = sample.fresh_loads
+    observed = sample.line_access[0] > 0
+    fresh = np.where(observed, np.minimum(1.0, fresh_loads), 1.0)
+    new_part = np.where(
+        observed, np.minimum(1.0, fresh_sectors * sample.cluster.executed / np.maximum(1.0, sectors)), 1.0
+    )
+    between = LINE * len(sample.issues) * since / np.maximum(known, 1e-9)
+    kept = np.array([max(held, 1 - lost_part(size, room)) for size in between])
+    rate = max(
+        unique / requested, min(rate, 32 * float((sectors * (1 - kept * (1 - new_part)))[reads].sum()) / requested)
+    )
+    waits = 1 - kept * (1 - fresh)
     waiting = 32 * float((sectors * waits)[reads].sum())
     new = 32 * float((fresh_sectors * sample.cluster.executed)[reads].sum())
     shared = 1 - min(1.0, rate * requested / max(1.0, new))
-    return L1Reads(np.minimum(1.0, waits * rate * requested / max(1.0, waiting)), waits, shared * fresh_sectors)
+    lookups = np.maximum(1.0, sample.line_access[0] / TAGS)
+    return L1Reads(np.minimum(1.0, waits * rate * requested / max(1.0, waiting)), waits, shared * new_part * lookups)
 
 
 def _turns_of_reads(sample: Sample, code: EntryCode, paths: Sequence[WarpPath], reads: Set[int], most: float) -> float:

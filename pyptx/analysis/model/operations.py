@@ -19,7 +19,7 @@ from pyptx.analysis.work.sampling import InstructionTotals
 from pyptx.sim import Program
 from pyptx.sim.actions import Address, AsyncGroup, Const, CtaBarrier, Load, Tcgen05Mma
 
-__all__ = ["OpKind", "Operation", "OperationBuilder"]
+__all__ = ["TAGS", "OpKind", "Operation", "OperationBuilder"]
 
 # Cycles of shared memory for each lane of an atomic operation whose word other lanes of the warp name: it is read and written
 # for one lane after the other. `ATOMS.POPC.INC` counts such lanes instead. 2.6 per lane are published for GTX 1650, latencies
@@ -84,7 +84,7 @@ class Operation(NamedTuple):
         sms: SMs of the cluster whose shared memory it writes or whose tensor cores it uses.
         everywhere: it arrives at the mbarriers of all CTAs of the cluster.
         row: index of the instruction in the code of the entry; -1 for marks and the end of a CTA.
-        pending: sectors that it waits for in L1 because another warp has requested them.
+        pending: lookups in L1 of sectors that it waits for because another warp has requested them.
     """
 
     kind: int
@@ -118,7 +118,7 @@ class OperationBuilder:
         rings: PTX instruction -> warps of a slice -> its mbarrier ring.
         l1_misses, l1_waits: of each PTX instruction, the fraction of the bytes it reads from global memory that miss L1, and of
             its loads that wait for L2 or DRAM.
-        l1_pending: sectors of one of its loads that are new to the warp, and that other warps have requested.
+        l1_pending: lookups of one of its loads, of sectors that are new to the warp and that other warps have requested.
         cluster: CTAs of a cluster.
         line_access, wide_passes, masked_sectors, atomic_passes: as in `Sample`.
     """

@@ -6,13 +6,15 @@ from collections import deque
 
 from pyptx.analysis.model.replay_state import UNITS, Memory, Recorder, Span
 
-__all__ = ["PENDING_SECTORS", "SmResources"]
+__all__ = ["PENDING_LOOKUPS", "SmResources"]
 
 WINDOW = 4096.0  # cycles over which the share of arriving copies is averaged
-# Sectors of loads that wait in L1 for data another warp has requested. L1 tracks such loads in queues of limited size, first in,
-# first out (US patent 11,768,686). Derived from products of f32 with one sum per thread: on A100, H200 and RTX A6000, the CTAs of
-# 1024 threads wait for a line of B at a time, and load 1.0 to 1.3 sectors per cycle.
-PENDING_SECTORS = 425.0
+# Lookups, of up to four lines each, of loads that wait in L1 for data another warp has requested. L1 tracks such loads in queues of
+# limited size, first in, first out (US patent 11,768,686). Derived from products of f32 with one sum per thread: on A100, H200
+# and RTX A6000, the CTAs of 1024 threads wait for a line of B at a time, and load 1.0 to 1.3 sectors per cycle. That an entry
+# is a lookup and no sector follows from five-point stencils on A100 and H100 PCIe: by vectors of 16 bytes, with four lines for
+# each lookup, they reach the rate of DRAM, where as many sectors as those of the products would take 1.3 and 1.4 times as long.
+PENDING_LOOKUPS = 106.0
 
 
 class SmResources:
@@ -36,9 +38,9 @@ class SmResources:
         self.operands = [0.0] * sms  # time until which queued products read shared memory
         # for each SM (time, cycles) of arrived copies
         self.arrivals: list[deque[tuple[float, float]]] = [deque() for _ in range(sms)]
-        # for each SM (arrival of the data, sectors) of loads that wait for data another warp has requested, and their sum
+        # for each SM (arrival of the data, lookups) of loads that wait for data another warp has requested, and their sum
         self.pending: list[deque[tuple[float, float]]] = [deque() for _ in range(sms)]
-        self.pending_sectors = [0.0] * sms
+        self.pending_lookups = [0.0] * sms
 
     def serve(self, rank: int, unit: str, cycles: float, start: float) -> float:
         """Occupy a unit from `start` or later; return the start of service."""
@@ -114,21 +116,21 @@ class SmResources:
         slow = self.serve_to_end(rank, "dram", size * self.memory.from_dram / self.memory.dram, start)
         return max(done, start + self.memory.backlog * (slow - start)) + cycles
 
-    def admit(self, rank: int, sectors: float, start: float) -> float:
+    def admit(self, rank: int, lookups: float, start: float) -> float:
         """Return the time at which the queue of pending loads has space for one more."""
-        pending, sum_of_sectors = self.pending[rank], self.pending_sectors[rank]
-        while pending and (sum_of_sectors + sectors > PENDING_SECTORS or pending[0][0] <= start):
+        pending, sum_of_lookups = self.pending[rank], self.pending_lookups[rank]
+        while pending and (sum_of_lookups + lookups > PENDING_LOOKUPS or pending[0][0] <= start):
             arrival, oldest = pending.popleft()
-            sum_of_sectors -= oldest
+            sum_of_lookups -= oldest
             if arrival > start:
                 start = arrival
-        self.pending_sectors[rank] = sum_of_sectors
+        self.pending_lookups[rank] = sum_of_lookups
         return start
 
-    def wait_in_queue(self, rank: int, sectors: float, arrival: float) -> None:
+    def wait_in_queue(self, rank: int, lookups: float, arrival: float) -> None:
         """Record a load that waits for data another warp has requested until it arrives."""
-        self.pending[rank].append((arrival, sectors))
-        self.pending_sectors[rank] += sectors
+        self.pending[rank].append((arrival, lookups))
+        self.pending_lookups[rank] += lookups
 
     def write(self, rank: int, size: float, start: float) -> None:
         """Occupy the memory system with a write."""

@@ -41,6 +41,7 @@ class Footprint:
         new: for each axis of the grid, what the neighbor along it touches that this cluster does not; nothing without a
             neighbor.
         partial: bytes of the sectors that the cluster writes in part and does not read.
+        returned: fraction of the read bytes that the cluster wrote before it read them.
     """
 
     buffer: str
@@ -48,6 +49,7 @@ class Footprint:
     own: Touched
     new: tuple[Touched, Touched, Touched]
     partial: int = 0
+    returned: float = 0.0
 
     @property
     def bytes(self) -> int:

@@ -85,8 +85,8 @@ class Sample:
             beyond the minimum; rows of an array.
         wide_passes: of each instruction, the passes over shared memory of one access with 8 bytes for each lane, and with
             16; rows of an array.
-        fresh_loads: of each instruction, the fraction of its loads that read a sector which the warp has not read recently, and
-            those sectors of one load; rows of an array.
+        fresh_loads: of each instruction, the fraction of its loads that read a sector which the warp has not read recently,
+            those sectors of one load, other sectors, and the lines of the warp's loads since it has read those; rows of an array.
         masked_sectors: of each instruction, the sectors that one store does not write, of lines with a sector that it writes in
             part.
         atomic_turns: turns of L2 for the launch's atomic operations, by (block of 512 bytes of global memory, modulo 512 KiB;
@@ -178,7 +178,9 @@ def _whole(call: Call, observer: ClusterProfiler) -> Sample:
     sizes = [{name: touched(bits) for name, bits in found.items() if bits.any()} for found in (seen.read, seen.written)]
     read, written = ({name: size.bytes for name, size in found.items()} for found in sizes)
     footprints = tuple(
-        Footprint(name, bool(writes), each, (each, each, each), partial // clusters)
+        Footprint(
+            name, bool(writes), each, (each, each, each), partial // clusters, 0.0 if writes else _returned(seen, name)
+        )
         for writes, found in enumerate(sizes)
         for name, size in found.items()
         for each in (Touched(*(number // clusters for number in size)),)
@@ -390,7 +392,7 @@ class _Probe:
                 own = touched(bits)
                 if own.bytes or x.bytes or y.bytes or z.bytes:
                     partial = partial_bytes(bits, first.read.get(name)) if writes else 0
-                    yield Footprint(name, writes, own, (x, y, z), partial)
+                    yield Footprint(name, writes, own, (x, y, z), partial, 0.0 if writes else _returned(first, name))
 
     def _unions(self, footprints: tuple[Footprint, ...], axes: list[dict[int, float]], writes: bool) -> dict[str, int]:
         """Return the bytes of each buffer that all clusters touch, extrapolated from sharing at the start of the grid."""
@@ -429,6 +431,12 @@ def _on(axis: int, position: int) -> Position:
 
 def _marks(observed: ClusterProfile, writes: bool) -> Mapping[str, np.ndarray]:
     return observed.written if writes else observed.read
+
+
+def _returned(observed: ClusterProfile, buffer: str) -> float:
+    """Return the fraction of the bytes read of a buffer that were written before they were read."""
+    size = touched(observed.returned[buffer]).bytes
+    return size / touched(observed.read[buffer]).bytes if size else 0.0
 
 
 def _line_access(observed: ClusterProfile) -> np.ndarray:

@@ -57,14 +57,16 @@ class ProfileArrays:
         wide_passes: by (instruction, width): passes over shared memory of its accesses if each lane accessed 8, or 16, bytes
             at its address.
         fresh_loads: by (instruction, kind): its loads from global memory of a sector that the warp has not read recently, and
-            those sectors.
-        recent: by warp of the cluster: numbers of the sectors that it has read recently.
+            those sectors; other sectors, and the lines of the warp's loads since it has read those.
+        recent: by warp of the cluster: numbers of the sectors that it has read recently, the count of lines at which it read
+            each, and that count.
         masked_sectors: by instruction: sectors that its stores to global memory do not write, of lines of
             128 bytes with a sector that they write in part.
         atomic_turns: by (block of ATOMIC_BLOCK bytes of global memory, modulo ATOMIC_BLOCKS; kind): sectors of atomic
             accesses, and lanes beyond the first that name the word that most of a sector's lanes name.
         atomic_passes: by instruction: passes over the banks of shared memory of atomic accesses, one for each lane of a bank.
-        read, written: by the `id` of a buffer, one bit for each byte touched, lowest first.
+        read, written, returned: by the `id` of a buffer, one bit for each byte touched, lowest first; `returned` are those
+            read that were written before they were read.
     """
 
     clusters: range
@@ -81,6 +83,7 @@ class ProfileArrays:
     atomic_passes: np.ndarray
     read: dict[int, np.ndarray]
     written: dict[int, np.ndarray]
+    returned: dict[int, np.ndarray]
 
     @classmethod
     def of(cls, program: Program, plan: Plan, segments: list[Segment], clusters: range) -> ProfileArrays:
@@ -95,20 +98,19 @@ class ProfileArrays:
             np.zeros(count, np.uint64),
             np.zeros(count, np.uint64),
             np.zeros((count, 2), np.uint64),
-            np.zeros((count, 2), np.uint64),
-            np.zeros((plan.cluster_size * plan.warps, abi.Limit.RECENT_SECTORS), np.uint64),
+            np.zeros((count, 4), np.uint64),
+            np.zeros((plan.cluster_size * plan.warps, 2 * abi.Limit.RECENT_SECTORS + 1), np.uint64),
             np.zeros(count, np.uint64),
             np.zeros((abi.Limit.ATOMIC_BLOCKS, 2), np.uint64),
             np.zeros(count, np.uint64),
-            {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
-            {key: np.zeros(size, np.uint8) for key, size in sizes.items()},
+            *({key: np.zeros(size, np.uint8) for key, size in sizes.items()} for _ in range(3)),
         )
 
     def arguments(self, ordered: list[Segment]) -> dict[str, np.ndarray]:
         """The arrays by their names in `abi_structures.Launch`, for segments in the order of their addresses."""
-        marks = [[found.get(id(s.buffer)) for found in (self.read, self.written)] for s in ordered]
+        marks = [[found.get(id(s.buffer)) for found in (self.read, self.written, self.returned)] for s in ordered]
         table = np.array(
-            [[0 if bits is None else address_of(bits) for bits in both] for both in marks] or [(0, 0)], np.uint64
+            [[0 if bits is None else address_of(bits) for bits in row] for row in marks] or [(0, 0, 0)], np.uint64
         )
         return {
             "warp_issues": self.issues,

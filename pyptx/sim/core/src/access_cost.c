@@ -100,17 +100,21 @@ static u32 masked_sectors(const u64 *addr, u32 m, u32 bytes) {
 }
 
 // Count a load, in a profiled run, if it reads a sector that the warp has not read before, as far as a table of its last sectors
-// knows, and those sectors.
+// knows, and those sectors; of the others, also the lines of the warp's loads since it has read the sector. They are counted in a row
+// of the table's columns: the sectors, the count of lines at which each was read, and that count.
 static void observe_reuse(Ctx *x, const Op *o, u32 m, const Access *t) {
-    u64 *recent = x->recent + (u64)RECENT_SECTORS * (x->cta->rank * x->nwarps + x->warp->index);
+    u64 *recent = x->recent + (u64)(2 * RECENT_SECTORS + 1) * (x->cta->rank * x->nwarps + x->warp->index);
+    u64 now = recent[2 * RECENT_SECTORS] += units(t->addr, m, 7), *to = x->fresh_loads + 4 * o->instr;
     u32 fresh = 0;
     for (u32 k = m; k; k &= k - 1) {
         u64 sector = t->addr[__builtin_ctz(k)] >> 5, *at = recent + (sector ^ sector >> 8) % RECENT_SECTORS;
-        fresh += *at != sector;
+        if (*at != sector) fresh++;
+        else if (at[RECENT_SECTORS] != now) { to[2]++; to[3] += now - at[RECENT_SECTORS]; }
         *at = sector;
+        at[RECENT_SECTORS] = now;
     }
-    x->fresh_loads[2 * o->instr] += fresh != 0;
-    x->fresh_loads[2 * o->instr + 1] += fresh;
+    to[0] += fresh != 0;
+    to[1] += fresh;
 }
 
 // Count what a global access costs in L1 and L2, in a profiled run: its lines, the passes over banks like those of shared memory,

@@ -2,11 +2,24 @@
 // were accessed, and the mbarriers that each instruction used.
 #include "chain.h"
 
+// Set the bits of bytes that are read for the first time, and have been written before.
+static void mark_returned(u8 **marks, u64 offset, u64 end) {
+    const u8 *read = marks[0], *written = marks[1];
+    for (u64 k = offset >> 3; k <= (end - 1) >> 3; k++) {
+        if (!written[k]) continue;
+        u32 own = 0xff;
+        if (k == offset >> 3) own &= 0xff << (offset & 7);
+        if (k == (end - 1) >> 3) own &= 0xff >> (7 - ((end - 1) & 7));
+        marks[2][k] |= (u8)(own & written[k] & ~read[k]);
+    }
+}
+
 // Set bits [offset, offset + bytes) of the bytes read, or written, of a segment.
 void mark(Ctx *x, const Segment *s, u64 offset, u64 bytes, int writes) {
-    u8 *bits = x->marks[2 * (s - x->segments) + (writes != 0)];
+    u8 **marks = x->marks + MARKS * (s - x->segments), *bits = marks[writes != 0];
     u64 end = offset + bytes;
     if (!bits || !bytes) return;
+    if (!writes) mark_returned(marks, offset, end);
     if (offset >> 3 == (end - 1) >> 3) {
         bits[offset >> 3] |= (u8)(((1u << bytes) - 1) << (offset & 7));
         return;
