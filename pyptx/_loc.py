@@ -10,9 +10,11 @@ import contextlib
 import linecache
 import re
 import sys
+from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from os.path import dirname
 from time import time_ns
 from types import CodeType, FrameType, FunctionType
@@ -88,7 +90,9 @@ class SourceLocation:
 
     @property
     def position(self) -> Position:
-        return _positions(self.code)[self.lasti // 2]
+        at = 2 * self.lasti  # four numbers for two bytes
+        line, end_line, start, end = _positions(self.code)[at : at + 4]
+        return Position(line, end_line, None if start < 0 else start, None if end < 0 else end)
 
     @property
     def file(self) -> str:
@@ -251,24 +255,24 @@ def _is_ours(filename: str) -> bool:
 
 
 @cache
-def _positions(code: CodeType) -> tuple[Position, ...]:
-    """Decode a code object once; co_positions gives UTF-8 byte columns, editors want characters."""
+def _positions(code: CodeType | StoredCode) -> array[int]:
+    """Decode a code object once: line, end line, column and end column (-1: unknown) of each unit of bytecode, in turn.
+
+    co_positions gives columns of UTF-8 bytes, editors want characters. An array takes a tenth of the memory of tuples.
+    """
     first = code.co_firstlineno
-    found = [
-        (line or first, end_line or line or first, start, end) for line, end_line, start, end in code.co_positions()
-    ]
-    texts = {line: linecache.getline(code.co_filename, line) for entry in found for line in entry[:2]}
-    other = {line: text for line, text in texts.items() if not text.isascii()}
-    if not other:
-        return tuple(map(Position._make, found))
-    return tuple(
-        Position(line, end_line, _characters(other.get(line), start), _characters(other.get(end_line), end))
-        for line, end_line, start, end in found
+    found = array(
+        "i",
+        chain.from_iterable(
+            (line or first, end_line or line or first, -1 if start is None else start, -1 if end is None else end)
+            for line, end_line, start, end in code.co_positions()
+        ),
     )
-
-
-def _characters(text: str | None, column: int | None) -> int | None:
-    """Convert a byte column of a line to characters; None stands for a line in ASCII."""
-    if not column or text is None:
-        return column
-    return len(text.encode()[:column].decode(errors="replace"))
+    lines = {*found[::4], *found[1::4]}
+    other = {n: text for n in lines if not (text := linecache.getline(code.co_filename, n)).isascii()}
+    if other:
+        for at in range(0, len(found), 4):
+            for line, column in ((at, at + 2), (at + 1, at + 3)):
+                if found[column] > 0 and (text := other.get(found[line])):
+                    found[column] = len(text.encode()[: found[column]].decode(errors="replace"))
+    return found

@@ -130,10 +130,10 @@ class RegisterField(NamedTuple):
 @lru_cache(maxsize=1 << 16)
 def register_fields(opcode: str, operands: tuple[str, ...], predicate: str = "") -> tuple[RegisterField, ...]:
     """Return the registers in the operands, in textual order."""
-    accesses, found = iter(register_accesses(opcode, operands)), []
+    accesses, found = iter(_widths_and_roles(opcode, operands)), []
     for place, operand in enumerate(operands):
         for match in _REGISTER.finditer(operand):
-            bank, number, width, role = next(accesses)
+            (width, role), bank, number = next(accesses), match[1], int(match[2])
             found.append(
                 RegisterField(
                     place,
@@ -149,10 +149,17 @@ def register_fields(opcode: str, operands: tuple[str, ...], predicate: str = "")
 
 
 def register_accesses(opcode: str, operands: Sequence[str]) -> list[Access]:
-    """Return the accesses of an instruction to registers in its operands, in textual order.
+    """Return the accesses of an instruction to registers in its operands, in textual order."""
+    return [
+        Access(bank, int(number), width, role)
+        for (bank, number, _), (width, role) in zip(
+            _REGISTER.findall("\n".join(operands)), _widths_and_roles(opcode, operands), strict=True
+        )
+    ]
 
-    Widths and roles do not depend on register numbers, so they are computed once for each form of an instruction.
-    """
+
+def _widths_and_roles(opcode: str, operands: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """Return width and role of each register in the operands, computed once for all that differ in register numbers."""
     text = "\n".join(operands)
     form = opcode, (_REGISTER_NUMBER if opcode.startswith("T") else _NUMBER).sub(_without_number, text)
     known = _FORMS.get(form)
@@ -160,10 +167,7 @@ def register_accesses(opcode: str, operands: Sequence[str]) -> list[Access]:
         if len(_FORMS) >= _MOST_FORMS:
             _FORMS.clear()
         known = _FORMS[form] = _form(opcode, tuple(operands))
-    return [
-        Access(bank, int(number), width, role)
-        for (bank, number, _), (width, role) in zip(_REGISTER.findall(text), known, strict=True)
-    ]
+    return known
 
 
 def predicates_of_mask(operands: Sequence[str]) -> list[str]:

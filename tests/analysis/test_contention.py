@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from pyptx.analysis.model.constants import find_constants
 from pyptx.analysis.model.estimate import _occupancy, estimate
 from pyptx.analysis.model.launch_model import LaunchModel
 from pyptx.analysis.model.pipes import pipe_use
+from pyptx.analysis.model.prediction import Repetition
 from pyptx.analysis.work.call import bind_call
 from pyptx.analysis.work.count import work_of
 from pyptx.parser import parse
@@ -166,6 +169,14 @@ def test_repeated_launches_find_their_data_in_l2_as_far_as_it_fits():
     assert small.repeated_seconds is not None and small.repeated_seconds < 0.8 * small.seconds
     assert large.repeated_seconds == large.seconds
     assert "repeated on data in L2" in str(small) and "repeated" not in str(large)
+    assert pickle.loads(pickle.dumps(small.repetition)).seconds == small.repeated_seconds
+
+
+def test_the_duration_of_repeated_launches_is_modeled_once_when_it_is_asked_for():
+    asked = []
+    repetition = Repetition(lambda: asked.append(1) or 2.0)
+    assert asked == []
+    assert repetition.seconds == repetition.seconds == 2.0 and asked == [1]
 
 
 def test_conversions_of_f64_have_its_rate_where_that_is_low():

@@ -1,14 +1,15 @@
-"""Checkouts that a benchmark measures alternately in one run: this one, and that of a commit."""
+"""What a benchmark measures in fresh processes: this checkout alternately with that of a commit, with compiled modules."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["ROOT", "checkouts"]
+__all__ = ["ROOT", "checkouts", "compiled_once"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,3 +27,8 @@ def checkouts(commit: str | None) -> Iterator[dict[str, Path]]:
             yield {commit: other, "now": ROOT}
         finally:
             subprocess.run(["git", "-C", str(ROOT), "worktree", "remove", "--force", str(other)], check=True)
+
+
+def compiled_once() -> dict[str, str]:
+    """Return the environment of a process whose compiled modules are kept for the next, as Python does unless told otherwise."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

@@ -11,12 +11,11 @@ is the least of several fresh processes; with a commit, its checkout is measured
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-from checkouts import checkouts
+from checkouts import checkouts, compiled_once
 
 REPEATS = 3
 # (name, expression that gives a kernel, parameters)
@@ -100,7 +99,7 @@ def sample(checkout: Path, made: str, params: dict[str, int]) -> tuple[int, list
     """Instructions, and seconds of one process: cold, warm, validation."""
     run = subprocess.run(
         [sys.executable, "-c", CHILD, made, json.dumps(params)],
-        env={**os.environ, "PYTHONPATH": str(checkout)},
+        env=compiled_once() | {"PYTHONPATH": str(checkout)},
         cwd=checkout,
         text=True,
         capture_output=True,

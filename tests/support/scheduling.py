@@ -30,6 +30,7 @@ LONGEST = (
     "tests/oracle/test_modules.py",
     "tests/benchmarks/test_everything.py",
     "tests/analysis/test_published.py",
+    "tests/analysis/test_model_report.py",
     "tests/sim/test_sanitizer.py",
     "tests/sim/test_tcgen05.py",
     "tests/views/test_owners.py",

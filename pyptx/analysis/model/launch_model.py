@@ -33,7 +33,7 @@ from pyptx.analysis.model.mbarrier_rings import find_rings
 from pyptx.analysis.model.memory_system import L1_BYTES, MemorySystem, atomic_cycles, l1_reads
 from pyptx.analysis.model.operations import OperationBuilder
 from pyptx.analysis.model.power import Activity, board_watts, boost_clock, sustained_clock
-from pyptx.analysis.model.prediction import Prediction
+from pyptx.analysis.model.prediction import Prediction, Repetition
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replay_state import UNITS, Memory, ReplayResult, Span
 from pyptx.analysis.model.slice_program import SliceProgram, chain_ctas, write_program
@@ -191,8 +191,8 @@ class LaunchModel:
             - self.gpu.launch_seconds
             - total / clock,
         }
-        repeated = float(self._repeated_seconds(busy, seconds))
-        return replace(found, attribution=self._attribution(run, clock, overhead), repeated_seconds=repeated)
+        repetition = Repetition(partial(self._repeated_seconds, busy, float(seconds)))
+        return replace(found, attribution=self._attribution(run, clock, overhead), repetition=repetition)
 
     def _repeated_seconds(self, busy: dict[str, float], seconds: float) -> float:
         """Return the duration when L2 has kept from the launch before, of the same data, what fits."""
@@ -202,7 +202,7 @@ class LaunchModel:
         if again.memory.dram_seconds > KEPT_SHARE * self.memory.dram_seconds:
             return seconds
         _, total, clock, _ = again._settle(busy)
-        return min(seconds, max(total / clock, *again._terms(busy, clock).values()) + self.gpu.launch_seconds)
+        return float(min(seconds, max(total / clock, *again._terms(busy, clock).values()) + self.gpu.launch_seconds))
 
     def _settle(self, busy: dict[str, float]) -> tuple[ReplayResult, float, float, Activity]:
         """Return a replay at the clock of its power, the cycles of the launch, that clock in Hz, and the activity."""

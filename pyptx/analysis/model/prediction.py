@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,9 +10,37 @@ from pyptx.analysis.model.attribution import Attribution
 from pyptx.analysis.model.error_ranges import SHARE, error_range
 from pyptx.analysis.occupancy import Occupancy
 
-__all__ = ["Prediction"]
+__all__ = ["Prediction", "Repetition"]
 
 BURST = 0.97  # relative duration at the boost clock, or of repeated launches, below which the text mentions it
+
+
+class Repetition:
+    """The duration of repeated launches, modeled when it is first asked for: that takes half as long as the prediction.
+
+    Args:
+        model: returns it, in seconds; kept until then.
+    """
+
+    def __init__(self, model: Callable[[], float]):
+        self._model: Callable[[], float] | None = model
+        self._seconds = 0.0
+
+    @property
+    def seconds(self) -> float:
+        model = self._model
+        if model is not None:
+            self._seconds = model()
+            self._model = None
+        return self._seconds
+
+    def __reduce__(self) -> tuple[Callable[..., Repetition], tuple[float]]:
+        return _repetition, (self.seconds,)
+
+
+def _repetition(seconds: float) -> Repetition:
+    """Return a repetition whose duration is known."""
+    return Repetition(lambda: seconds)
 
 
 @dataclass(frozen=True)
@@ -37,8 +65,7 @@ class Prediction:
         burst_seconds: duration at the boost clock: of a few launches, before power limits the clock.
         isolated_seconds: duration of a single launch between two events, as `do_bench` and nvbench measure it after they
             have overwritten L2: `seconds` and the latency of a launch that follows other work.
-        repeated_seconds: duration in a series of launches on the same data, of which L2 keeps what fits: as benchmarks that repeat
-            a launch measure it. `seconds` is that of a launch whose data is not in L2. None where `attribution` is.
+        repetition: what models `repeated_seconds`; None where `attribution` is.
         extrapolated: fraction of the cycles that stand for skipped iterations of loops and for skipped CTAs, 0..1.
         attribution: the time by machine instruction, PTX line and Python line; None from `predict` without
             `attribute_lines`, and when the launch cannot run.
@@ -60,10 +87,17 @@ class Prediction:
     watts: float = 0.0
     burst_seconds: float = 0.0
     isolated_seconds: float = 0.0
-    repeated_seconds: float | None = None
+    repetition: Repetition | None = field(default=None, repr=False, compare=False)
     extrapolated: float = 0.0
     attribution: Attribution | None = field(default=None, repr=False, compare=False)
     kind: str = field(default="modeled", init=False)
+
+    @property
+    def repeated_seconds(self) -> float | None:
+        """Seconds in a series of launches on the same data, of which L2 keeps what fits: as benchmarks that repeat a launch
+        measure it. `seconds` is that of a launch whose data is not in L2. None where `attribution` is.
+        """
+        return None if self.repetition is None else self.repetition.seconds
 
     @property
     def confidence(self) -> str:
@@ -129,8 +163,8 @@ class Prediction:
         low, high = map(_time, self.interval)
         throttled = self.burst_seconds and self.burst_seconds < BURST * self.seconds
         burst = f"; {_time(self.burst_seconds)} before power limits the clock" if throttled else ""
-        kept = self.repeated_seconds and self.repeated_seconds < BURST * self.seconds
-        repeated = f"; {_time(self.repeated_seconds or 0)} repeated on data in L2" if kept else ""
+        kept = self.repeated_seconds or self.seconds
+        repeated = f"; {_time(kept)} repeated on data in L2" if kept < BURST * self.seconds else ""
         return f"{_time(self.seconds)} modeled on {self.gpu} ({low} to {high}{burst}{repeated}): {self.summary}{confidence}"
 
 

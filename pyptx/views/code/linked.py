@@ -28,7 +28,6 @@ from pyptx.views.code.ir_pane import IrLines, ir_pane
 from pyptx.views.code.modeled_time import modeled_rows, stall_sources, stall_texts
 from pyptx.views.code.opcode_help import opcode_help, opcode_reference
 from pyptx.views.code.panes import Entry, IrPane, Note, PtxPane, PythonPane, SassPane, from_plain, plain
-from pyptx.views.code.profile_rows import profile_rows
 from pyptx.views.code.ptx_flow import ptx_flow
 from pyptx.views.code.python_sources import Section, python_rows
 from pyptx.views.code.sass_pane import sass_pane
@@ -241,7 +240,11 @@ def linked(
         made["modeled"] = [0] * len(ptx_text)
         for row, time in zip(sass.ptx, times, strict=True):
             made["modeled"][row] += time if row >= 0 else 0
-    measured = None if profile is None else profile_rows(profile)
+    measured = None
+    if profile is not None:
+        from pyptx.views.code.profile_rows import profile_rows  # late: most views have no profile
+
+        measured = profile_rows(profile)
     by_line: dict[str, tuple[int, ...]] = {}
     if measured is not None:
         sass = replace(sass, profile=dict(measured.columns), profile_stalls=measured.stalls)

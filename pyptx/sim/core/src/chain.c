@@ -132,11 +132,16 @@ static u32 same_addresses(Ctx *x, const u8 *stop, u32 pc) {
     return NONE;
 }
 
+// The number of warps whose executions are counted apart.
+static u64 counted_apart(const Ctx *x) {
+    return x->warp_issues ? (u64)x->cluster[0] * x->cluster[1] * x->cluster[2] * x->nwarps : 1;
+}
+
 int open_chains(Ctx *x, u64 npool) {
     u32 n = x->nops;
     x->link = (Link *)aligned(sizeof(Link) * (n + 1));
     x->run = (Run *)aligned(sizeof(Run) * (n + 1));
-    x->executed = (Executed *)aligned(sizeof(Executed) * (n + 2));
+    x->executed = x->all_executed = (Executed *)aligned(sizeof(Executed) * (n + 2) * counted_apart(x));
     u8 *stop = calloc(2 * (n + 2), 1), *leader = stop + n + 2;          // lanes may reconverge here; lanes may jump here
     if (!x->link || !x->run || !x->executed || !stop) { free(stop); return 0; }
     for (u32 pc = 0; pc < n; pc++) {
@@ -188,13 +193,18 @@ int open_chains(Ctx *x, u64 npool) {
 void close_chains(Ctx *x) {
     release_aligned(x->link);
     release_aligned(x->run);
-    release_aligned(x->executed);
+    release_aligned(x->all_executed);
     release_aligned(x->linear);
     release_aligned(x->quads);
 }
 
-// A chain adds its count at its start and subtracts it at its end; prefix sums give the executions of each operation.
-void settle_counts(Ctx *x) {
+// The counters and the differences of a warp of a cluster, in a profiled run.
+void count_for_warp(Ctx *x, u64 warp) {
+    x->issues = x->warp_issues + x->ninstr * warp;
+    x->executed = x->all_executed + (x->nops + 2ull) * warp;
+}
+
+static void settle(Ctx *x) {
     u64 issues = 0, lanes = 0;
     for (u32 pc = 0; pc < x->nops; pc++) {
         const Op *o = &x->ops[pc];
@@ -205,4 +215,13 @@ void settle_counts(Ctx *x) {
         if (!(o->flags & F_GUARDED)) x->lanes[o->instr] += lanes;
     }
     memset(x->executed, 0, sizeof(Executed) * (x->nops + 1));
+}
+
+// A chain adds its count at its start and subtracts it at its end; prefix sums give the executions of each operation.
+void settle_counts(Ctx *x) {
+    if (!x->warp_issues) { settle(x); return; }
+    for (u64 warp = 0; warp < counted_apart(x); warp++) {
+        count_for_warp(x, warp);
+        settle(x);
+    }
 }

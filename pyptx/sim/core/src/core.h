@@ -154,7 +154,8 @@ struct Ctx {
     Run *run;
     Linear *linear;             // forms that warps evaluate; or NULL
     Quad *quads;                // of stores that compute what they store; or NULL
-    Executed *executed;         // differences between consecutive operations, see settle_counts
+    Executed *executed;         // differences between consecutive operations, see settle_counts; of the warp in a profiled run
+    Executed *all_executed;     // those of all warps of a cluster, one after the other, in a profiled run; else of the launch
     u64 turn_end, turn_left;    // warp-instructions at the end of the turn, and remaining; see read_clock
     u32 chain_start;
     Segment *segments;
@@ -282,7 +283,7 @@ void check_tmem(Ctx *x, Cta *cta);
 void free_cta(Cta *cta);
 u64 cta_bytes(const Ctx *x);                                            // of Cta.memory
 void link_mbarrier(Ctx *x, u32 barrier, u32 free);                       // observe.c
-void count_for_warp(Ctx *x);
+void count_for_warp(Ctx *x, u64 warp);                                   // chain.c
 enum { SYNC_BARRIERS = 1 << 30 };                                       // the place of barrier 0; those below are of mbarriers
 enum { SYNC_ARRIVES, SYNC_COMPLETES, SYNC_WAITED, SYNC_NOT_YET };
 u32 *phase_of(Ctx *x, const Cta *at, u32 place);                         // synchronization.c

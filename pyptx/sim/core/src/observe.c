@@ -43,8 +43,3 @@ void link_mbarrier(Ctx *x, u32 barrier, u32 free) {
         if (!row[k]) { row[k] = barrier | (free && !is_linked(x, barrier) ? 1u << 31 : 0); return; }
     }
 }
-
-// Redirect the counts of a turn to the row of the warp.
-void count_for_warp(Ctx *x) {
-    x->issues = x->warp_issues + (u64)x->ninstr * (x->cta->rank * x->nwarps + x->warp->index);
-}

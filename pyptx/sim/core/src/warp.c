@@ -198,7 +198,7 @@ u32 run_warp(Ctx *x, Warp *w, u64 quantum) {
     x->warp = w;
     x->base[0] = w->regs;
     x->base[3] = w->sregs;
-    if (UNLIKELY(x->warp_issues != 0)) count_for_warp(x);
+    if (UNLIKELY(x->warp_issues != 0)) count_for_warp(x, (u64)x->cta->rank * x->nwarps + w->index);
     u64 left = quantum;
     x->turn_end = w->issued + quantum + (UNLIKELY(x->debug != 0) ? x->debug->turn : 0);
     const Op *ops = x->ops;
@@ -393,7 +393,6 @@ out_of_time:
     if (x->yields) yield_join(w, g);
     next_group(w);
 out:
-    if (UNLIKELY(x->warp_issues != 0)) settle_counts(x);
     w->issued += quantum - left;
     return (u32)(quantum - left);
 }
