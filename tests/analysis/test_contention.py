@@ -48,9 +48,9 @@ def profiled(body: str, block: int = 32):
     return ClusterProfiler(load(parse(KERNEL.format(body=body))), 1, block, [np.zeros(4096, np.uint32)]).run(range(1))
 
 
-def modeled(body: str, on: str = "A100", ctas: int = 4096):
+def modeled(body: str, on: str = "A100", ctas: int = 4096, words: int = 1):
     entry = pyptx.load(KERNEL.format(body=body))["kernel"]
-    return estimate(entry, np.zeros(256 * ctas, np.uint32), grid=(ctas,), block=(256,), device=on)
+    return estimate(entry, np.zeros(256 * words * ctas, np.uint32), grid=(ctas,), block=(256,), device=on)
 
 
 @pytest.mark.parametrize(("lanes", "turns"), [(SAME, (1, 31)), (OWN, (4, 0)), (PAIRS, (2, 2))])
@@ -163,9 +163,11 @@ NEXT:
 
 def test_repeated_launches_find_their_data_in_l2_as_far_as_it_fits():
     """An RMS norm of 67 MB on RTX 5090 is published at 1,434 GB/s after L2 was overwritten, and at 5,019 repeated."""
-    body = "mov.u32 %r4, %ntid.x; mad.lo.u32 %r3, %r2, %r4, %r1; {copies} st.global.u32 [%at], %r4;"
-    load = "mul.wide.u32 %at, %r3, 4; add.s64 %at, %to, %at; ld.global.u32 %r4, [%at];"
-    small, large = (modeled(body.format(copies=load), "H200", ctas) for ctas in (1 << 14, 1 << 18))
+    body = (
+        "mov.u32 %r4, %ntid.x; mad.lo.u32 %r3, %r2, %r4, %r1; {copies} st.global.v4.u32 [%at], {{%r4, %r5, %r6, %r7}};"
+    )
+    load = "mul.wide.u32 %at, %r3, 16; add.s64 %at, %to, %at; ld.global.v4.u32 {%r4, %r5, %r6, %r7}, [%at];"
+    small, large = (modeled(body.format(copies=load), "H200", ctas, 4) for ctas in (1 << 12, 1 << 16))
     assert small.repeated_seconds is not None and small.repeated_seconds < 0.8 * small.seconds
     assert large.repeated_seconds == large.seconds
     assert "repeated on data in L2" in str(small) and "repeated" not in str(large)
