@@ -58,8 +58,8 @@ class ProfileArrays:
             at its address.
         fresh_loads: by (instruction, kind): its loads from global memory of a sector that the warp has not read recently, and
             those sectors; other sectors, and the lines of the warp's loads since it has read those.
-        recent: by warp of the cluster: numbers of the sectors that it has read recently, the count of lines at which it read
-            each, and that count.
+        recent: by warp of the cluster: the sectors that it has read recently, each with the count of lines at which it read it,
+            and that count.
         masked_sectors: by instruction: sectors that its stores to global memory do not write, of lines of
             128 bytes with a sector that they write in part.
         atomic_turns: by (block of ATOMIC_BLOCK bytes of global memory, modulo ATOMIC_BLOCKS; kind): sectors of atomic
@@ -99,7 +99,7 @@ class ProfileArrays:
             np.zeros(count, np.uint64),
             np.zeros((count, 2), np.uint64),
             np.zeros((count, 4), np.uint64),
-            np.zeros((plan.cluster_size * plan.warps, 2 * abi.Limit.RECENT_SECTORS + 1), np.uint64),
+            np.zeros((plan.cluster_size * plan.warps, abi.Limit.RECENT_SECTORS + 1), np.uint64),
             np.zeros(count, np.uint64),
             np.zeros((abi.Limit.ATOMIC_BLOCKS, 2), np.uint64),
             np.zeros(count, np.uint64),
@@ -109,8 +109,9 @@ class ProfileArrays:
     def arguments(self, ordered: list[Segment]) -> dict[str, np.ndarray]:
         """The arrays by their names in `abi_structures.Launch`, for segments in the order of their addresses."""
         marks = [[found.get(id(s.buffer)) for found in (self.read, self.written, self.returned)] for s in ordered]
+        # the core writes the last column: not zero once a byte of the segment was written
         table = np.array(
-            [[0 if bits is None else address_of(bits) for bits in row] for row in marks] or [(0, 0, 0)], np.uint64
+            [[*(0 if bits is None else address_of(bits) for bits in row), 0] for row in marks] or [(0,) * 4], np.uint64
         )
         return {
             "warp_issues": self.issues,

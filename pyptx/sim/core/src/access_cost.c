@@ -99,19 +99,25 @@ static u32 masked_sectors(const u64 *addr, u32 m, u32 bytes) {
     return found;
 }
 
+#define LINE_COUNT_BITS 20                                              // below a sector's number: addresses have 48 bits
+#define LINE_COUNT (((u64)1 << LINE_COUNT_BITS) - 1)
+
 // Count a load, in a profiled run, if it reads a sector that the warp has not read before, as far as a table of its last sectors
-// knows, and those sectors; of the others, also the lines of the warp's loads since it has read the sector. They are counted in a row
-// of the table's columns: the sectors, the count of lines at which each was read, and that count.
-static void observe_reuse(Ctx *x, const Op *o, u32 m, const Access *t) {
-    u64 *recent = x->recent + (u64)(2 * RECENT_SECTORS + 1) * (x->cta->rank * x->nwarps + x->warp->index);
-    u64 now = recent[2 * RECENT_SECTORS] += units(t->addr, m, 7), *to = x->fresh_loads + 4 * o->instr;
+// knows, and those sectors; of the others, also the lines of the warp's loads since it has read the sector. An entry of the table is a
+// sector and, in its low bits, the count of lines at which it was read; the last column is that count.
+static void observe_reuse(Ctx *x, const Op *o, u32 m, const Access *t, u32 lines) {
+    u64 *recent = x->recent + (u64)(RECENT_SECTORS + 1) * (x->cta->rank * x->nwarps + x->warp->index);
+    u64 now = recent[RECENT_SECTORS] += lines, count = now & LINE_COUNT, last = ~(u64)0, *to = x->fresh_loads + 4 * o->instr;
     u32 fresh = 0;
     for (u32 k = m; k; k &= k - 1) {
-        u64 sector = t->addr[__builtin_ctz(k)] >> 5, *at = recent + (sector ^ sector >> 8) % RECENT_SECTORS;
-        if (*at != sector) fresh++;
-        else if (at[RECENT_SECTORS] != now) { to[2]++; to[3] += now - at[RECENT_SECTORS]; }
-        *at = sector;
-        at[RECENT_SECTORS] = now;
+        u64 sector = t->addr[__builtin_ctz(k)] >> 5;
+        if (sector == last) continue;
+        last = sector;
+        u64 *at = recent + (sector ^ sector >> 8) % RECENT_SECTORS, entry = (sector << LINE_COUNT_BITS) | count, before = *at;
+        if (before == entry) continue;
+        if ((before ^ entry) & ~LINE_COUNT) fresh++;
+        else { to[2]++; to[3] += (now - before) & LINE_COUNT; }
+        *at = entry;
     }
     to[0] += fresh != 0;
     to[1] += fresh;
@@ -120,9 +126,10 @@ static void observe_reuse(Ctx *x, const Op *o, u32 m, const Access *t) {
 // Count what a global access costs in L1 and L2, in a profiled run: its lines, the passes over banks like those of shared memory,
 // and for stores the further sectors of lines with a sector that is written in part.
 static void observe_lines(Ctx *x, const Op *o, u32 m, const Access *t) {
-    if (!t->writes) observe_reuse(x, o, m, t);
+    u32 lines = units(t->addr, m, 7);
+    if (!t->writes) observe_reuse(x, o, m, t, lines);
     else x->masked_sectors[o->instr] += masked_sectors(t->addr, m, t->bytes);
-    x->lines[o->instr] += units(t->addr, m, 7);
+    x->lines[o->instr] += lines;
     x->bank_passes[o->instr] += wavefronts(t->addr, m, t->bytes);
 }
 

@@ -178,7 +178,7 @@ struct Ctx {
     u32 maxnreg;                // registers of a thread at launch, 0: unknown
     u64 *waits, *async_operations, *tma_bytes, *tensor_flops;            // counters
     u64 *warp_issues;           // one row of counters for each warp of a cluster, or NULL: see observe.c
-    u8 **marks;                 // of each segment: bits of bytes read, of bytes written, of bytes written before they were read; or NULL
+    u8 **marks;                 // of each segment: bits of bytes read, of bytes written, of bytes written before they were read, not NULL if one was written; or NULL
     u32 *links;                 // of each instruction: mbarriers it used; or NULL
     u64 *lines, *bank_passes;   // of each instruction: 128-byte lines of global accesses, and passes beyond the first; or NULL
     u64 *fresh_loads, *recent;  // of each instruction: see observe_reuse in memory.c; sectors that each warp of a cluster has read; or NULL
@@ -210,7 +210,7 @@ extern const Entry integer_ops[], logic_ops[], float_ops[], double_ops[], half_o
     object_ops[], texture_ops[], surface_ops[];
 
 // Record accesses of global memory in a profiled run: observe.c.
-#define MARKS 3
+#define MARKS 4
 void mark(Ctx *x, const Segment *s, u64 offset, u64 bytes, int writes);
 static inline void touch(Ctx *x, const Segment *s, u64 va, u64 bytes, int writes) {
     if (UNLIKELY(x->marks != 0)) mark(x, s, va - s->va, bytes, writes);

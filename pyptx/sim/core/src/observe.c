@@ -19,7 +19,8 @@ void mark(Ctx *x, const Segment *s, u64 offset, u64 bytes, int writes) {
     u8 **marks = x->marks + MARKS * (s - x->segments), *bits = marks[writes != 0];
     u64 end = offset + bytes;
     if (!bits || !bytes) return;
-    if (!writes) mark_returned(marks, offset, end);
+    if (writes) marks[3] = bits;
+    else if (marks[3]) mark_returned(marks, offset, end);
     if (offset >> 3 == (end - 1) >> 3) {
         bits[offset >> 3] |= (u8)(((1u << bytes) - 1) << (offset & 7));
         return;
