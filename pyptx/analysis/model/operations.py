@@ -26,8 +26,9 @@ __all__ = ["TAGS", "OpKind", "Operation", "OperationBuilder"]
 # included (histograms by CTAs of 256 to 1024 threads).
 ATOMIC_PASS = 2
 # Cycles of shared memory for an access of a warp without an active lane, over those of its 32 lanes: it passes the queue and moves no
-# data. Derived from sums in shared memory whose steps ptxas turns into predicates: 0.5 to 1 on RTX 4090, RTX 3060 Ti and GTX 1650,
-# 0.5 to 0.7 on H100.
+# data. Chosen for sums in shared memory whose steps ptxas turns into predicates. Interpolated between 0, 0.5 and 1, their times
+# imply 0.6 to 0.7 on H100, 0.7 on RTX 3060 Ti and 1.0 on RTX 4090, 0.35 on GTX 1650 (two loads, clock assumed); those of RTX 3060 Ti
+# and GTX 1650 whose last warp needs no barrier imply 0.
 INACTIVE = 0.5
 TAGS, TAG_CYCLES = 4, 0.75  # lines that L1 looks up in a cycle, and further cycles of a load; see `_load_passes`
 ROWS, ROW_BYTES = 128, 32  # of tcgen05.mma: rows of A and D of an SM; bytes of a row of A or B
@@ -139,6 +140,7 @@ class OperationBuilder:
     masked_sectors: np.ndarray
     atomic_passes: np.ndarray
     _known: dict[tuple[InstructionStep, tuple[int, ...], int], Operation] = field(default_factory=dict)
+    _block_widths: dict[tuple[int, tuple[int, ...], int], float] = field(default_factory=dict)
 
     def one(self, step: InstructionStep, warp_slice: WarpSlice) -> Operation:
         """Return the operation of one machine instruction."""
@@ -166,11 +168,9 @@ class OperationBuilder:
         running = self._running(step.row, warp_slice, width) if line.predicate else width
         common["issue"] = running / 4
         if step.inactive:
-            cycles = self._inactive_cycles(running)
+            cycles, common["width"] = self._inactive_cycles(running), 0.0
             latency = self.constants.shared_cycles
-            return Operation(
-                OpKind.PLAIN, **common | {"width": 0.0}, unit="shared", cycles=cycles, idle=cycles, latency=latency
-            )
+            return Operation(OpKind.PLAIN, **common, unit="shared", cycles=cycles, idle=cycles, latency=latency)
         special = self._memory(word, line.opcode, owner, step.copies, width)
         if special is None:
             special = self._asynchronous(word, line.opcode, line.operands, owner, step.copies, width, warp_slice)
@@ -192,8 +192,13 @@ class OperationBuilder:
 
     def _running(self, row: int, warp_slice: WarpSlice, width: float) -> float:
         """Return the warps of a slice that execute the block of a predicated instruction, at least its active ones."""
-        own = [k for k in self.code.block_owners[row] if warp_slice.counts[k]]
-        return max(width, *(float(warp_slice.width[k]) for k in own)) if own else width
+        owners = self.code.block_owners[row]
+        key = id(owners), warp_slice.warps, warp_slice.rank
+        if key not in self._block_widths:
+            own = list(owners)
+            active = warp_slice.width[own][warp_slice.counts[own] > 0]
+            self._block_widths[key] = float(active.max()) if active.size else 0.0
+        return max(width, self._block_widths[key])
 
     def _each(self, column: str, owner: int, copies: float) -> float:
         """Return a count of a PTX instruction per warp-wide execution of one of its machine instructions."""
