@@ -8,8 +8,8 @@ A number is written as its class and its value, `O(132)`. The classes:
 * D  derived by arithmetic from O and R.
 * M  measured by others: RRZE-HPC gpu-benches for A100, H100 PCIe, GH200 and L40, a report on an RTX 4090, Jia et al.
   2019 for the T4; for latencies of the B200 chipsandcheese.com, "Nvidia's B200" (L1 39 cycles, L2 about 150 ns) and, less
-  the latency of the copy, tensor copies of 0.5 and 4 KiB (197 ns from L2, 492 and 546 ns from DRAM), of RTX 5090 and RTX PRO 6000 markdewing/AI_kernels (latency/README.md), at the clock that the 329 ns of
-  chipsandcheese.com ("Blackwell: Nvidia's Massive GPU") imply; for L2 of the B200 what a matrix product was seen to take at least (rhrnald/benchmark, 5.GEMM: tiles
+  the latency of the copy, tensor copies of 0.5 and 4 KiB (197 ns from L2, 492 and 546 ns from DRAM), of RTX 5090 and RTX PRO 6000 markdewing/AI_kernels (latency/README.md), whose clocks
+  are assumed; for L2 of the B200 what a matrix product was seen to take at least (rhrnald/benchmark, 5.GEMM: tiles
   of 256 x 256 x 64 at 1,777 TFLOP/s ask for 13.9 TB/s, at about 1.75 GHz).
   Clocks of GeForce GPUs beyond the rated one: decoding on an RTX 4090 (club-3090, #697, 247 W), products on an RTX 5090
   (kekzl/imp, pull request 606).
@@ -68,7 +68,7 @@ def A(value: float) -> Number:
 
 # GHz at which latencies were measured
 LATENCY_CLOCKS = {
-    "A100 SXM 80GB": 1.41, "L40": 2.49, "GH200": 1.98, "B200 SXM": 1.965, "RTX 5090": 2.85, "RTX PRO 6000": 2.617,
+    "A100 SXM 80GB": M(1.41), "L40": M(2.49), "GH200": M(1.98), "B200 SXM": M(1.965), "RTX 5090": A(2.85), "RTX PRO 6000": A(2.617),
 }
 
 

@@ -170,7 +170,8 @@ def _gpu_of_row(row: Row) -> Gpu:
     if row.l2_fast_mib:
         sources["l2_fast_bytes"] = row.l2_fast_mib.source
     if row.latency:
-        sources["latency_cycles"] = sources["latency_clock_hz"] = "A" if row.measured_on else "M"
+        sources["latency_cycles"] = "A" if row.measured_on else "M"
+        sources["latency_clock_hz"] = "A" if row.measured_on else LATENCY_CLOCKS[row.name].source
     value = {name: number.value for name, number in numbers.items()}
     return Gpu(
         row.name,
@@ -191,7 +192,7 @@ def _gpu_of_row(row: Row) -> Gpu:
         latency_cycles=MappingProxyType(
             dict(zip(("l1", "l2", "l2_far", "dram"), row.latency, strict=True)) if row.latency else {}
         ),
-        latency_clock_hz=LATENCY_CLOCKS[row.measured_on or row.name] * _GIGA if row.latency else 0.0,
+        latency_clock_hz=LATENCY_CLOCKS[row.measured_on or row.name].value * _GIGA if row.latency else 0.0,
         watts=value["watts"],
         max_clock_hz=row.max_clock.value * _GIGA if row.max_clock else None,
         sources=MappingProxyType(sources),

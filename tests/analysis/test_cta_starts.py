@@ -7,7 +7,7 @@ import pytest
 
 import pyptx
 from pyptx.analysis.model.estimate import estimate
-from pyptx.analysis.model.launch_model import CTA_CYCLES
+from pyptx.analysis.model.launch_model import CTA_CYCLES, WARP_CYCLES
 
 NOTHING = """
 .version 8.5
@@ -72,3 +72,42 @@ def test_accesses_of_warps_without_an_active_lane_take_half_of_their_turn():
     one_warp = cycles(32)
     assert 0.4 * all_of_them < none < 0.6 * all_of_them
     assert one_warp == pytest.approx(none + (all_of_them - none) / 8, rel=0.05)
+
+
+PART = """
+.version 8.5
+.target sm_80
+.address_size 64
+.visible .entry part(.param .u64 to)
+{
+    .reg .b32 %r<6>;
+    .reg .b64 %at;
+    .reg .pred %p;
+    mov.u32 %r1, %ctaid.y;
+    setp.gt.u32 %p, %r1, 0;
+    @%p bra done;
+    mov.u32 %r2, %tid.x;
+    mov.u32 %r3, %ctaid.x;
+    mad.lo.u32 %r2, %r3, 256, %r2;
+    ld.param.u64 %at, [to];
+    mad.wide.u32 %at, %r2, 4, %at;
+    ld.global.u32 %r5, [%at];
+    st.global.u32 [%at], %r5;
+done:
+    ret;
+}
+"""
+
+
+def test_ctas_without_work_start_after_those_with_work():
+    """On RTX 3090, a grid of 231 million CTAs of 1024 threads of which few have work takes 13.4 cycles per warp of an SM."""
+    kernel, data = pyptx.load(PART)["part"], np.zeros(256 << 14, np.float32)
+    working, most_idle = (
+        estimate(kernel, data, grid=(1 << 14, rows), block=256, device="rtx 3090") for rows in (1, 64)
+    )
+    idle = WARP_CYCLES * 8 / 82 * (63 << 14) / most_idle.clock_hz
+    assert most_idle.seconds == pytest.approx(working.seconds + idle, rel=0.02)
+    assert most_idle.bound == "ctas" and working.bound == "dram"
+    found = most_idle.attribution
+    assert found.overhead["CTAs without work"] == pytest.approx(idle, rel=1e-6)
+    assert "CTAs without work" not in working.attribution.overhead

@@ -1,5 +1,7 @@
 """Published ladders on which the model is only reported: chosen by a rule, before any of them was modeled.
 
+They were opened on 2026-11-24 with model 11, and become development ladders when the next half is written.
+
 The rule, of 2026-11-24, after the ladders of `tile_ladders.py` and `sum_ladders.py` were opened:
 
 1. Sources: public repositories, articles, reports and logs with times or rates of hand-written CUDA kernels in text, whose code or

@@ -102,7 +102,7 @@ class Attribution:
         instructions: machine instructions that execute, in address order.
         ptx: PTX lines, slowest first.
         python: Python lines, slowest first; empty for PTX without Python source.
-        overhead: time that belongs to no instruction: "launch", "start and drain", "start of the next CTA",
+        overhead: time that belongs to no instruction: "launch", "start and drain", "CTAs without work", "start of the next CTA",
             "end of the CTA" (a warp has ended and another of its CTA has not), "finished" (a warp has ended before the
             last one), and "<resource> limit" (the resource needs longer than the busiest SM).
     """

@@ -60,7 +60,9 @@ GPCS = 8
 # vectors by CTAs of 32 to 128 threads start one in 1.2 cycles on H100, products of 64 threads one in 1.1 on B200 and B300, and passes
 # of a prefix sum by CTAs of 32 threads one in 1.0 to 1.1 on RTX 3090, at the rated clock.
 CTA_CYCLES = 1.15
-WARP_CYCLES = 12  # from the start of one warp of a CTA to that of the next: copies by CTAs of 1024 on A100 and H100
+# Cycles of an SM from the start of one warp to that of the next: copies by CTAs of 1024 on A100 and H100. CTAs of 256 to 1024 threads
+# without work take 9 to 13 per warp on RTX 3090.
+WARP_CYCLES = 12
 WAIT_STEP = 30  # cycles by which the wait of reads for writes may differ from the one that its time leads to
 REPLAYS = 16  # at most; the clock and the wait of reads settle in one to three
 CLOCK_STEPS = 30  # the activity of a launch that DRAM limits depends on the clock; each step halves the distance
@@ -154,7 +156,9 @@ class LaunchModel:
         busy = {unit: self.per_sm / self.cluster * self.demand.cycles.get(unit, 0.0) for unit in UNITS}
         run, total, clock, activity = self._settle(busy)
         terms = self._terms(busy, clock)
-        seconds = max(total / clock, *terms.values()) + self.gpu.launch_seconds
+        alone = self._alone_seconds(clock)
+        seconds = max(total / clock, *terms.values()) + alone
+        terms["ctas"] += alone - self.gpu.launch_seconds
         resources = dict(terms)
         terms["pipeline"], terms["launch"] = total / clock, self.gpu.launch_seconds
         bound, summary = self._bound(resources, seconds, run)
@@ -187,9 +191,8 @@ class LaunchModel:
         overhead = {
             "launch": self.gpu.launch_seconds,
             "start and drain": (total - run.cycles) / clock,
-            f"{UNIT_NAMES[bound if bound in resources else 'latency']} limit": seconds
-            - self.gpu.launch_seconds
-            - total / clock,
+            **({"CTAs without work": alone - self.gpu.launch_seconds} if alone > self.gpu.launch_seconds else {}),
+            f"{UNIT_NAMES[bound if bound in resources else 'latency']} limit": seconds - alone - total / clock,
         }
         repetition = Repetition(partial(self._repeated_seconds, busy, float(seconds)))
         return replace(found, attribution=self._attribution(run, clock, overhead), repetition=repetition)
@@ -202,7 +205,7 @@ class LaunchModel:
         if again.memory.dram_seconds > KEPT_SHARE * self.memory.dram_seconds:
             return seconds
         _, total, clock, _ = again._settle(busy)
-        return float(min(seconds, max(total / clock, *again._terms(busy, clock).values()) + self.gpu.launch_seconds))
+        return float(min(seconds, max(total / clock, *again._terms(busy, clock).values()) + self._alone_seconds(clock)))
 
     def _settle(self, busy: dict[str, float]) -> tuple[ReplayResult, float, float, Activity]:
         """Return a replay at the clock of its power, the cycles of the launch, that clock in Hz, and the activity."""
@@ -270,10 +273,18 @@ class LaunchModel:
         terms = {unit: value / clock for unit, value in busy.items() if value}
         terms["l2"] = max(self.memory.l2_seconds(clock), terms.get("l2", 0.0))
         terms["dram"] = self.memory.dram_seconds
-        terms["ctas"] = CTA_CYCLES * self.ctas / clock
+        terms["ctas"] = self._start_seconds(self.ctas, clock)
         if self.memory.atomics:
             terms["atomics"] = self.memory.atomic_seconds(clock)
         return terms
+
+    def _start_seconds(self, ctas: int, clock: float) -> float:
+        """Return the seconds in which a number of CTAs starts: one after the other, and the warps of an SM, too."""
+        return max(CTA_CYCLES, WARP_CYCLES * self.warps / self.sms) * ctas / clock
+
+    def _alone_seconds(self, clock: float) -> float:
+        """Return the seconds in which no CTA works: those of the launch, and of the start of the CTAs without work."""
+        return self.gpu.launch_seconds + self._start_seconds(self.work.sample.ctas - self.ctas, clock)
 
     def _activity(self, busy: dict[str, float], cycles: float, clock: float) -> Activity:
         """Return what the SMs do in a launch of some cycles at a clock in Hz."""
@@ -306,7 +317,7 @@ class LaunchModel:
         boost = boost_clock(self.gpu, self.average * busy["tensor"] / cycles)
         if boost <= clock:
             return seconds
-        return float(max(cycles / boost, *self._terms(busy, boost).values())) + self.gpu.launch_seconds
+        return float(max(cycles / boost, *self._terms(busy, boost).values())) + self._alone_seconds(boost)
 
 
 def _moved(counts: InstructionTotals) -> float:
