@@ -68,7 +68,7 @@ def test_the_profile_knows_which_bytes_were_written_before_they_were_read():
     assert np.array_equal(found.returned[of_target], found.read[of_target])
     assert found.returned[of_target].sum(dtype=np.int64) == 255 * 4096 // 8
     again = profiler.run(range(1, 2))
-    assert not again.returned[of_source].any(), "each run starts anew"
+    assert not again.returned[of_source].any(), "each run starts from the beginning"
 
 
 def dram_bytes(columns: int) -> float:

@@ -1,4 +1,4 @@
-"""What a benchmark measures in fresh processes: this checkout alternately with that of a commit, with compiled modules."""
+"""Measurements in fresh processes: this checkout alternately with that of a commit, with compiled modules."""
 
 from __future__ import annotations
 

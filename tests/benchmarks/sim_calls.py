@@ -1,4 +1,4 @@
-"""What a repeated call of a small kernel takes on the simulator:  python tests/benchmarks/sim_calls.py [rounds]
+"""Time of a repeated call of a small kernel on the simulator:  python tests/benchmarks/sim_calls.py [rounds]
 
 The vector addition of the examples over 1,024 and 16,384 numbers, one and 4 CTAs, called with `out=` and with a new output.
 CPU time of a call in microseconds: the least and the median of the rounds; and of the least, what the C core takes.
