@@ -186,7 +186,11 @@ def user_place(depth: int = 1) -> SourceLocation:
         depth: calls to skip before the search; 2 in a function whose own frame is one of pyptx.
     """
     known, frame = _OURS, sys._getframe(depth)
-    code = frame.f_code
+    code, outer = frame.f_code, frame.f_back
+    if outer is not None and id(outer.f_code) in _BOUNDARIES and known.get(code.co_filename) is False:  # most calls
+        place = _PLACES.get((id(code), frame.f_lasti))
+        if place is not None:
+            return place
     while (outer := frame.f_back) is not None:
         ours = known.get(code.co_filename)
         if not (_is_ours(code.co_filename) if ours is None else ours):

@@ -6,6 +6,7 @@ Operators on registers (`a + b`, `x < n`, ...) are documented in `pyptx.tracing.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, overload
 
 from pyptx._loc import user_place
@@ -75,6 +76,9 @@ def _node(name: str) -> RegisterOperand | LabelOperand:
     return RegisterOperand(name) if name[:1] == "%" else LabelOperand(name)
 
 
+_address = lru_cache(maxsize=4096)(AddressOperand)  # of a register; nodes are immutable and may be shared
+
+
 def _no_branch(condition: object) -> NoValueError:
     """Return the error of a Python branch on an object that has no value while the kernel is traced."""
     return NoValueError(
@@ -130,7 +134,7 @@ class Reg(NotPython, Operators):
                 at=user_place(),
                 hint="x[i, j] already loads the element; x.pointer(i, j) is its address",
             )
-        return AddressOperand(self.name)
+        return _address(self.name)
 
     def __repr__(self) -> str:
         return f"Reg({self.name}, {self.dtype})"

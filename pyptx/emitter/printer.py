@@ -5,7 +5,7 @@ A node with formatting prints as it was written; a node without prints canonical
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
@@ -67,7 +67,8 @@ def emit_lines(module: Module) -> Emitted:
     """Return the module as PTX text with the Python location of every line."""
     printer = Printer()
     printer.module(module)
-    return Emitted("".join(printer.parts), tuple(_places(printer)))
+    text = "".join(printer.parts)
+    return Emitted(text, tuple(_places(printer, text)))
 
 
 def instruction_text(node: Instruction) -> str:
@@ -417,8 +418,15 @@ def _open_comment(node: Node) -> bool:
     return "//" in node.formatting.trailing or isinstance(node, IntrinsicScope)
 
 
-def _places(printer: Printer) -> Iterator[SourceLocation | None]:
-    """Yield the Python location of every line: that of the first part in it that has one."""
+def _places(printer: Printer, text: str) -> Iterable[SourceLocation | None]:
+    """Return the Python location of every line of the text: that of the first part in it that has one."""
+    lines = len(printer.parts)
+    if text.count("\n") == lines == [part[-1] for part in printer.parts].count("\n"):  # each part is one line
+        return printer.owners
+    return _places_of_parts(printer)
+
+
+def _places_of_parts(printer: Printer) -> Iterator[SourceLocation | None]:
     current: SourceLocation | None = None
     begun = False
     for text, place in zip(printer.parts, printer.owners, strict=True):

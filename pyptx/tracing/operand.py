@@ -26,7 +26,7 @@ from pyptx.ir.nodes import (
 
 __all__ = ["address", "float_literal", "half_bits", "operand", "shifted"]
 
-_NODES = get_args(Operand)
+_NODES = frozenset(get_args(Operand))
 _NONE = "; an instruction returns its destination if one is passed: x = ptx.inst.mul.f32(reg.scalar(f32), a, b)"
 
 
@@ -42,6 +42,8 @@ def operand(value: object, float_bits: int = 32) -> Operand:
     """
     if value.__class__ is int:
         return ImmediateOperand(str(value))
+    if value.__class__ in _NODES:
+        return cast(Operand, value)
     convert: Callable[[], Operand] | None = getattr(value, "__ptx_operand__", None)
     if convert is not None:
         return convert()
@@ -51,8 +53,6 @@ def operand(value: object, float_bits: int = 32) -> Operand:
         return ImmediateOperand(float_literal(value, float_bits))
     if isinstance(value, str):
         return _named(value)
-    if isinstance(value, _NODES):
-        return cast(Operand, value)
     if isinstance(value, list):
         return VectorOperand(tuple(operand(v, float_bits) for v in value))
     if isinstance(value, tuple):

@@ -38,6 +38,7 @@ from pyptx.validate._function_directives import directive_problems
 from pyptx.validate._limits import count_problem, module_size_problems, size_warning
 from pyptx.validate._messages import requires_version, version_text
 from pyptx.validate._name_resolution import name_problems, param_variable
+from pyptx.validate._shapes import instruction_shape, valid_shapes
 from pyptx.validate._symbols import Declared, Scope, Versioned, walk
 from pyptx.validate._target_options import option_problems
 from pyptx.validate._version_checks import address_size_problem, addressing_problems, version_problems
@@ -67,9 +68,17 @@ def check(module: Module, target: str | None = None) -> list[Diagnostic]:
     statements: list[list[Diagnostic]] = []
     declarations: list[tuple[object, Diagnostic]] = list(_header(chip, version, module))
     calls = CallSequence()
+    valid = valid_shapes(chip, version)
     for node, scope in walk(module):
         if isinstance(node, (Instruction, Label)):
-            statements.append(list(_statement(node, scope, chip, version, calls)))
+            shape = instruction_shape(node, scope) if isinstance(node, Instruction) else None
+            if shape in valid:
+                statements.append([])
+                continue
+            faults = list(_statement(node, scope, chip, version, calls))
+            if shape is not None and not faults:
+                valid.add(shape)
+            statements.append(faults)
         else:
             declarations += [
                 (node, fault) for fault in _declaration(node, scope, chip, version, module.target.targets[1:])

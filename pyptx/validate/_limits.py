@@ -57,17 +57,18 @@ def module_size_problems(module: Module, chip: Target) -> Iterator[tuple[VarDecl
     """Yield the errors of constant and static shared memory, each with the declaration that exceeds the limit."""
     used = 0
     limit = shared_bytes(chip) if chip.suffix == "a" else STATIC_SHARED_BYTES
-    variables: dict[str, VarDecl] = {}
     for node in module.directives:
-        if isinstance(node, VarDecl):
-            variables[node.symbol] = node
-            if node.state_space is StateSpace.CONST and node.linking is not LinkingDirective.EXTERN:
-                used += bytes_of(node)
-                if used - bytes_of(node) <= CONSTANT_BYTES < used:
-                    yield node, f"the module has {used:,} bytes of constant memory; the limit is {CONSTANT_BYTES:,}"
+        if isinstance(node, VarDecl) and node.state_space is StateSpace.CONST and _is_allocated(node):
+            used += bytes_of(node)
+            if used - bytes_of(node) <= CONSTANT_BYTES < used:
+                yield node, f"the module has {used:,} bytes of constant memory; the limit is {CONSTANT_BYTES:,}"
     functions = {f.name: f for f in module.functions if not f.declaration}
-    for entry in module.entries:
-        sizes = map(bytes_of, _shared_variables(entry, functions, variables))
+    variables = _variables(module.directives)
+    shared = {name: _static_shared(variables | _variables(statements(f.body))) for name, f in functions.items()}
+    for entry in module.entries if any(shared.values()) else ():
+        if entry.declaration:
+            continue
+        sizes = map(bytes_of, _used_variables(entry, functions, shared))
         used = sum(size for size in sizes if size < 1 << 32)  # ptxas computes with 32 bits; see `size_warning`
         if used > limit:
             yield (
@@ -76,20 +77,35 @@ def module_size_problems(module: Module, chip: Target) -> Iterator[tuple[VarDecl
             )
 
 
-def _shared_variables(
-    entry: Function, functions: dict[str, Function], variables: dict[str, VarDecl]
+def _is_allocated(node: VarDecl) -> bool:
+    return node.linking is not LinkingDirective.EXTERN
+
+
+def _variables(nodes: Iterable[object]) -> dict[str, VarDecl]:
+    return {node.symbol: node for node in nodes if isinstance(node, VarDecl)}
+
+
+def _static_shared(variables: dict[str, VarDecl]) -> dict[str, VarDecl]:
+    spaces = (StateSpace.SHARED, StateSpace.SHARED_CTA)
+    return {name: v for name, v in variables.items() if v.state_space in spaces and _is_allocated(v)}
+
+
+def _used_variables(
+    entry: Function, functions: dict[str, Function], shared: dict[str, dict[str, VarDecl]]
 ) -> Iterable[VarDecl]:
-    """Return the shared variables that an entry or a function it calls refers to."""
+    """Return the shared variables that an entry or a function it calls refers to.
+
+    Args:
+        shared: function name -> the variables that it sees, by name.
+    """
     found: dict[int, VarDecl] = {}
     seen, pending = {entry.name}, [entry]
     while pending:
         function = pending.pop()
-        visible = variables | {s.symbol: s for s in statements(function.body) if isinstance(s, VarDecl)}
+        visible = shared[function.name]
         for name in {name for node in instructions(function) for name in _names(node)}:
-            variable = visible.get(name)
-            if variable is not None and variable.state_space in (StateSpace.SHARED, StateSpace.SHARED_CTA):
-                if variable.linking is not LinkingDirective.EXTERN:
-                    found[id(variable)] = variable
+            if name in visible:
+                found[id(visible[name])] = visible[name]
             elif name in functions and name not in seen:
                 seen.add(name)
                 pending.append(functions[name])
