@@ -36,16 +36,19 @@ class Forgetful(set):
 
 
 def mutant(lines: list[str], rnd: random.Random) -> str:
-    """Return the text with an operand of 30 instructions replaced by another token of the file, or by a number."""
+    """Return the text with an operand of 30 instructions, and some guards, replaced by other tokens of the file."""
     lines = list(lines)
-    inside = [i for i, line in enumerate(lines) if INSTRUCTION.match(line)]
-    for i in rnd.sample(inside, min(len(inside), 30)):
-        head, operands = INSTRUCTION.match(lines[i]).groups()
-        other = TOKEN.findall(INSTRUCTION.match(lines[rnd.choice(inside)])[2])
+    instructions = {i: found.groups() for i, line in enumerate(lines) if (found := INSTRUCTION.match(line))}
+    for i in rnd.sample(list(instructions), min(len(instructions), 30)):
+        head, operands = instructions[i]
+        other = TOKEN.findall(rnd.choice(list(instructions.values()))[1])
         tokens = list(TOKEN.finditer(operands))
         if tokens:
             old, new = rnd.choice(tokens), rnd.choice([*other, *NUMBERS])
-            lines[i] = f"{head}{operands[: old.start()]}{new}{operands[old.end() :]}"
+            operands = f"{operands[: old.start()]}{new}{operands[old.end() :]}"
+            if new[0] == "%" and "@" in head:
+                head = re.sub(r"%\w+", new, head)  # the guard
+            lines[i] = head + operands
     return "\n".join(lines)
 
 
