@@ -196,7 +196,7 @@ class _Replay:
         if kind == OpKind.LOAD:
             done = self._load(state, op, end)
             if op.pending:
-                resources.wait_in_queue(rank, op.pending, done)
+                resources.wait_in_queue(rank, op.pending, done - self.memory.lead_cycles)
             if op.write >= 0:
                 scoreboards[op.write] = done, "global loads", op.row
         elif kind == OpKind.STORE:
