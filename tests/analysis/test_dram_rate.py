@@ -79,3 +79,14 @@ def test_dram_takes_fewer_cycles_of_a_lower_clock():
     fast, slow = (system.seen_by_sm(clock).load_cycles for clock in (on.latency_clock_hz, on.latency_clock_hz / 2))
     l2 = (on.latency_cycles["l2"] + on.latency_cycles["l2_far"]) / 2
     assert fast == on.latency_cycles["dram"] and slow == pytest.approx((fast + l2) / 2)
+
+
+def test_a_load_waits_for_dram_as_often_as_its_data_is_new_to_the_ctas_that_run():
+    """Of four CTAs that request the same bytes together, DRAM serves one, and all wait for it."""
+    on = gpu("A100")
+    apart = MemorySystem(on, find_constants(on.name, on.target), on.sms, 4e6, 0.0, Traffic(1e6, 0.0, 0.0))
+    together = replace(apart, traffic=Traffic(1e6, 0.0, 0.0, waiting=4.0))
+    mean, shared = (system.seen_by_sm(on.clock_hz) for system in (apart, together))
+    assert mean.from_dram == shared.from_dram == 0.25
+    assert shared.load_cycles == on.latency_cycles["dram"]
+    assert shared.load_cycles - shared.lead_cycles == pytest.approx(mean.load_cycles) and mean.lead_cycles == 0

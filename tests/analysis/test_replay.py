@@ -120,6 +120,23 @@ def test_loads_of_data_that_another_warp_requested_wait_in_a_queue_of_limited_si
     assert cycles([alone] * 13) < 100
 
 
+def test_lookups_of_data_that_another_warp_requested_leave_the_queue_before_that_warp_has_it():
+    load = op(OpKind.LOAD, unit="shared", cycles=4, bytes=64, pending=25.0)
+    ahead = Memory(port=64, dram=16, from_dram=0, to_dram=0, load_cycles=300, copy_cycles=500, lead_cycles=100)
+    assert cycles([load] * 13, memory=ahead) == pytest.approx(200 * 3, rel=0.1)
+
+
+def test_warps_leave_the_tensor_cores_one_after_the_other():
+    """The first warp reads its next operands while the second one multiplies; if they took turns, both would read last."""
+    products = [op(unit="tensor", cycles=32)] * 8
+    load = op(OpKind.LOAD, write=0, unit="shared", cycles=1, bytes=64)
+    team = [*products, load, op(wait=[0]), *products]
+    first, second = replay([(0, 0, team), (1, 0, team)], MEMORY, CONSTANTS).slices
+    assert second.cycles - first.cycles == pytest.approx(8 * 32, rel=0.1)
+    turns = replay([(0, 0, [op(), *products])] * 2, MEMORY, CONSTANTS)
+    assert turns.busy["tensor"] == 2 * 8 * 32
+
+
 def test_copies_by_groups_are_waited_for_by_groups():
     copy = [op(OpKind.ASYNC_COPY, unit="shared", cycles=4, bytes=64, shared=4), op(OpKind.COMMIT)]
     both = cycles([*copy, *copy, op(OpKind.GROUP_WAIT, detail=0)])

@@ -126,9 +126,9 @@ def test_a_loop_that_was_unrolled_runs_fewer_times(turns):
     assert sum(found.values()) < 12 * turns + 60
 
 
-def foreign(file: str, entry: str, *args, grid: int, block: int, smem_bytes: int = 0):
+def foreign(file: str, entry: str, *args, grid: int, block: int, smem_bytes: int = 0, target: str = "sm_86"):
     """Code and paths of a kernel of tests/benchmarks/foreign, which nvcc compiled."""
-    text = (FOREIGN / file).read_text(encoding="utf-8").replace(".target sm_75", ".target sm_86")
+    text = (FOREIGN / file).read_text(encoding="utf-8").replace(".target sm_75", f".target {target}")
     call = bind_call(pyptx.load(text)[entry], *args, grid=grid, block=block, smem_bytes=smem_bytes)
     _, code, _, paths = ways_of(call)
     return code, paths
@@ -139,6 +139,17 @@ def test_arithmetic_that_was_unrolled_without_accesses_runs_as_often_as_it_is_co
     numbers = np.zeros(256 * 400, np.float32)
     code, paths = foreign("rates.ptx", "fma_loop_488", numbers, numbers, np.zeros(1, np.float32), grid=1, block=256)
     assert executed(code, paths[0])["FFMA"] == pytest.approx(200 * 2 * 488, rel=0.01)
+
+
+def test_a_loop_runs_as_often_on_turing_where_its_head_saves_a_convergence_barrier():
+    """A product of 64 x 64 x 256 in steps of 8 along K, with bounds: branches, and BMOV with the line of an instruction before."""
+    a, b, c = (np.zeros(shape, np.float32) for shape in ((64, 256), (256, 64), (64, 64)))
+    sizes, grid = (64, 64, 256), 1
+    code, paths = foreign(
+        "blind_products.ptx", "column_tiles", *sizes, 1.0, a, b, 0.0, c, grid=grid, block=512, target="sm_75"
+    )
+    assert any(line.opcode.startswith("BMOV") for line in code.lines)
+    assert executed(code, paths[0])["FFMA"] >= 8 * 256
 
 
 def test_all_warps_reach_the_barriers_of_a_loop_that_some_skip_a_part_of():

@@ -117,9 +117,8 @@ def f16_steps() -> Iterator[Ladder]:
                 return [size, size, size, *zeros(*[(size, size)] * 3, dtype="float16")()]
 
             (grid, block, smem), seconds = f16_launch(entry, size, size), 2 * size**3 / (rate * 1e12)
-            rungs.append(
-                Rung(entry, data["gpu"], seconds, "blind_mma.ptx", entry, grid, block, args, smem, repeated=True)
-            )
+            timed = {"isolated": True, "repeated": True}
+            rungs.append(Rung(entry, data["gpu"], seconds, "blind_mma.ptx", entry, grid, block, args, smem, **timed))
         yield source_ladder(f"f16 products in steps, {size}", data, rungs, held=True)
 
 

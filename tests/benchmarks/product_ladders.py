@@ -50,8 +50,9 @@ def sgemms() -> Iterator[Ladder]:
 
             for (entry, (tile, threads)), rate in zip(STEPS.items(), rates, strict=True):
                 if rate is not None:
-                    grid, seconds = (size // tile, size // tile), 2 * size**3 / (rate * 1e12)
-                    rungs.append(Rung(f"{entry} {size}", on, seconds, "products.ptx", entry, grid, (threads,), args))
+                    grid, seconds, name = (size // tile, size // tile), 2 * size**3 / (rate * 1e12), f"{entry} {size}"
+                    rung = Rung(name, on, seconds, "products.ptx", entry, grid, (threads,), args, repeated=True)
+                    rungs.append(rung)
         yield Ladder(f"SGEMM in steps, {on}", SGEMM, tuple(rungs))
 
 
@@ -77,7 +78,7 @@ def mma_rung(on: str, entry: str, size: int, ms: float) -> Rung:
 
     tile, block, smem = KINDS[entry]
     grid = (size // tile, size // tile)
-    return Rung(f"{entry} {size}", on, ms / 1e3, "mma_products.ptx", entry, grid, block, args, smem)
+    return Rung(f"{entry} {size}", on, ms / 1e3, "mma_products.ptx", entry, grid, block, args, smem, repeated=True)
 
 
 def mma_products() -> Iterator[Ladder]:

@@ -102,7 +102,7 @@ class Rung:
     """One published measurement of a kernel of foreign/: a launch on a GPU, and its seconds.
 
     `isolated`: each launch was timed by itself, between two events, and not in a long series. `repeated`: it was launched again
-    and again on the same data, of which L2 keeps what fits.
+    and again on the same data, of which L2 keeps what fits. Both: again and again, each time between two events.
     """
 
     name: str
@@ -123,9 +123,9 @@ class Rung:
             self.file, on.target, self.entry, self.args, self.grid, self.block, self.smem_bytes
         )
         found = predict(compiled, plan, work, on, attribute_lines=self.repeated)
-        if self.repeated and found.repeated_seconds is not None:
-            return replace(found, seconds=found.repeated_seconds)
-        return replace(found, seconds=found.isolated_seconds) if self.isolated else found
+        seconds = found.seconds if not self.repeated or found.repeated_seconds is None else found.repeated_seconds
+        alone = found.isolated_seconds - found.seconds if self.isolated else 0.0
+        return replace(found, seconds=seconds + alone)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ before it is read back is read from DRAM and, when it is written again, written 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, prod
 
 from pyptx.analysis.gpus import Gpu
@@ -32,11 +32,18 @@ WAYS = 16  # lines of a set of L2 (Jia et al. 2018 for V100; A for later GPUs)
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Bytes of a launch between L2 and DRAM; `again`: repeated reads among them."""
+    """Bytes of a launch between L2 and DRAM.
+
+    Attributes:
+        read, written: all of them.
+        again: repeated reads.
+        waiting: bytes that CTAs request from L2 at the same time for each byte that is read from DRAM; all of them wait for it.
+    """
 
     read: float
     written: float
     again: float
+    waiting: float = 1.0
 
 
 def estimate_traffic(
@@ -66,7 +73,7 @@ def estimate_traffic(
     waves = sample.clusters / wave
     holds = gpu.l2_fast_bytes or KEPT * gpu.l2_bytes
     touched = _Touched(sample.footprints, sample.read, sample.written, extent, unit)
-    once = written = filled = per_wave = stores = again = returned = 0.0
+    once = written = filled = per_wave = stores = again = returned = missed = waiting = 0.0
     for footprint in sample.footprints:
         size, units = footprint.wave(extent, wave, unit)
         total = touched.size(footprint)
@@ -80,10 +87,15 @@ def estimate_traffic(
         units, own = min(units, moved), footprint.returned
         per_wave, once = per_wave + (1 - own) * units, once + (1 - own) * moved
         returned += own * moved
-        if together and units * waves > moved:
-            distance = touched.by(reuse_distance(footprint, extent, wave, total))
-            again += (units * waves - moved) * lost_part(distance, holds)
-        elif not together:
+        if together:
+            lost = 0.0
+            if units * waves > moved:
+                distance = touched.by(reuse_distance(footprint, extent, wave, total))
+                lost = (units * waves - moved) * lost_part(distance, holds)
+            again += lost
+            missed += moved + lost
+            waiting += (moved + lost) * max(1.0, wave * footprint.own.sectors / max(1.0, units))
+        else:
             again += touched.again(footprint, moved, holds)
     reads = [footprint for footprint in sample.footprints if not footprint.writes]
     if per_wave + stores <= 0:
@@ -93,7 +105,7 @@ def estimate_traffic(
     again += sample.clusters * reread_bytes(reads, extent, requested / sample.clusters, sample.read) * evicted
     again += returned * evicted
     written += min(returned, max(0.0, stored - written)) * evicted  # what was evicted before it was written again
-    return Traffic(once + again + filled, written, again)
+    return Traffic(once + again + filled, written, again, waiting / missed if missed else 1.0)
 
 
 def kept_traffic(traffic: Traffic, work: Work, gpu: Gpu, unit: int = SECTOR) -> Traffic:
@@ -109,7 +121,8 @@ def kept_traffic(traffic: Traffic, work: Work, gpu: Gpu, unit: int = SECTOR) -> 
     extent = sample.busy
     touched = _Touched(sample.footprints, sample.read, sample.written, extent, unit)
     lost = lost_part(touched.by(sample.clusters), gpu.l2_fast_bytes or KEPT * gpu.l2_bytes)
-    return Traffic(traffic.again + (traffic.read - traffic.again) * lost, traffic.written * lost, traffic.again)
+    read = traffic.again + (traffic.read - traffic.again) * lost
+    return replace(traffic, read=read, written=traffic.written * lost)
 
 
 @dataclass(frozen=True)

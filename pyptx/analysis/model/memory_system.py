@@ -101,6 +101,7 @@ class MemorySystem:
         """
         on = self.gpu
         from_dram = min(1.0, self.traffic.read / max(1.0, self.read))
+        waiting = min(1.0, self.traffic.waiting * self.traffic.read / max(1.0, self.read))
         to_dram = min(1.0, self.traffic.written / max(1.0, self.written))
         near = on.latency_cycles.get("l2", 260)
         l2 = (near + on.latency_cycles.get("l2_far", near)) / 2
@@ -112,11 +113,12 @@ class MemorySystem:
             self.part * self.dram_rate / clock / self.active,
             from_dram,
             to_dram,
-            l2 + from_dram * (dram - l2),
+            l2 + waiting * (dram - l2),
             (dram if from_dram > 0.01 else l2) + self.constants.copy_cycles,
             REMOTE * near,
             near / 2,
             1.0 if self.together else BACKLOG,
+            max(0.0, waiting - from_dram) * (dram - l2),
         )
 
 

@@ -9,7 +9,10 @@ one starts when all slices of its predecessor are done, so its loads overlap the
 An instruction holds the issue slot while it reads its operands, and delays wgmma that are under way, whose steps read their
 accumulators, until its operands are dispatched (`register_reads`).
 
-Yield hints, which select among eligible warps, are not modeled: the slice with the earliest clock issues.
+The slice with the earliest clock issues; yield hints are not modeled. Where products of several warps wait for the tensor cores, the
+warp that issued the last one goes on, as a scheduler prefers that warp among eligible ones (Huerta et al. 2025, arXiv 2503.20481):
+warps multiply one after the other, and the first ones load their next operands meanwhile. Products with wmma on RTX 4090, whose
+CTAs load by elements between barriers, imply it.
 """
 
 from __future__ import annotations
@@ -134,15 +137,24 @@ class _Replay:
                     self.record.stall(state, why, now, clear)
                     state.attribute(op.row, "scoreboard", clear, row)
                     now = clear
-            if ready and now > ready[0][0]:  # another slice is behind
+            ahead = bool(ready) and now > ready[0][0]
+            if ahead and (
+                op.unit != "tensor"
+                or kind != _PLAIN
+                or now > free["tensor"]
+                or resources.multiplies[state.rank] is not state
+            ):  # another slice is behind
                 state.now = now
                 state = self.states[heappushpop(ready, (now, state.number))[1]]
                 operations, free, scoreboards = state.operations, resources.free[state.rank], state.scoreboards
                 continue
             start, issue, reads = free["issue"], op.issue, op.reads
-            if start < now:
+            if start < now or ahead:
                 start = now
-            free["issue"] = start + (reads if reads > issue and kind != _WGMMA else issue)
+            if ahead:  # slices that are behind issue before, in the slots that are left
+                free["issue"] += max(reads, issue)
+            else:
+                free["issue"] = start + (reads if reads > issue and kind != _WGMMA else issue)
             busy["issue"] += issue
             issued = start
             if kind in _WAITS:
@@ -161,6 +173,8 @@ class _Replay:
                 resources.read_registers(state.rank, issued, op.dispatch if op.dispatch > reads else reads)
             if op.unit and kind != _WGMMA:
                 begin = resources.serve(state.rank, op.unit, op.cycles, start)
+                if op.unit == "tensor":
+                    resources.multiplies[state.rank] = state
                 end = begin + op.cycles
                 if op.pending:
                     end = resources.admit(state.rank, op.pending, end)
@@ -196,7 +210,7 @@ class _Replay:
         if kind == OpKind.LOAD:
             done = self._load(state, op, end)
             if op.pending:
-                resources.wait_in_queue(rank, op.pending, done)
+                resources.wait_in_queue(rank, op.pending, done - self.memory.lead_cycles)
             if op.write >= 0:
                 scoreboards[op.write] = done, "global loads", op.row
         elif kind == OpKind.STORE:

@@ -27,6 +27,7 @@ class Memory:
         from_dram, to_dram: fraction of the read and written bytes that reach DRAM.
         backlog: fraction of the SM's DRAM queue that a read waits for.
         load_cycles: latency of a load.
+        lead_cycles: cycles that data which another warp has requested before takes less, on average over all bytes from L2.
         copy_cycles: latency of a bulk copy until its mbarrier completes.
         remote_cycles: latency of an arrival at the mbarrier of another CTA of the cluster.
         store_cycles: time until a store has reached L2; a CTA keeps its slot until then.
@@ -41,6 +42,7 @@ class Memory:
     remote_cycles: float = 0.0
     store_cycles: float = 0.0
     backlog: float = 1.0
+    lead_cycles: float = 0.0
 
 
 class Span(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from pyptx.analysis.model.replay_state import UNITS, Memory, Recorder, Span
+from pyptx.analysis.model.replay_state import UNITS, Memory, Recorder, SliceState, Span
 
 __all__ = ["PENDING_LOOKUPS", "SmResources"]
 
@@ -27,12 +27,14 @@ class SmResources:
         record: records busy intervals.
     Attributes:
         free: for each SM, unit -> time at which it is free.
+        multiplies: for each SM, the slice that used the tensor cores last.
     """
 
     def __init__(self, sms: int, memory: Memory, shared_cycles: float, record: Recorder):
         self.memory, self.shared_cycles, self.record = memory, shared_cycles, record
         self.busy, self.log = record.run.busy, record.log
         self.free: list[dict[str, float]] = [dict.fromkeys(UNITS, 0.0) for _ in range(sms)]
+        self.multiplies: list[SliceState | None] = [None] * sms
         self.accumulators = [0.0] * sms  # time until queued products have read their accumulators
         self.dispatched = [0.0] * sms  # time until other instructions' operands have been dispatched
         self.operands = [0.0] * sms  # time until which queued products read shared memory

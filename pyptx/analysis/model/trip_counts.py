@@ -46,7 +46,7 @@ SLICE_WARPS = 4  # warps, one for each sub-core, that execute together
 _NEVER_MERGED = frozenset(("tensor", "async", "shared", "global", "atomic", "local", "sync", "warp", "special"))
 _ONE_TO_ONE = frozenset("FFMA FADD FMUL HFMA2 HADD2 HMUL2 DFMA DADD DMUL".split())  # of a PTX instruction each
 _ACCESSES = frozenset(("shared", "global", "atomic", "local"))
-_CONVERGENCE = frozenset(("BSSY", "BSYNC"))  # added around branches, with the line of any instruction near
+_CONVERGENCE = frozenset(("BSSY", "BSYNC", "BMOV"))  # added around branches, with the line of any instruction near
 
 
 @dataclass(frozen=True, slots=True)
