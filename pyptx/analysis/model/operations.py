@@ -78,8 +78,8 @@ class Operation(NamedTuple):
         latency: cycles until the result.
         bytes: bytes of global memory.
         shared: additional cycles of shared memory.
-        idle: cycles of `unit` that take no energy: bank conflicts, in which no data move, pauses of tensor cores that a
-            product limits to half of their rate, and the part by which products with f16 sums take less.
+        idle: cycles of `unit` that take no energy: bank conflicts, in which no data move, and pauses of tensor cores that a
+            product limits to half of their rate.
         detail: ring, barrier, loop, group count or, of a load, the fraction that waits for L2 or DRAM, by kind.
         width: warps that execute it, 0..4.
         sms: SMs of the cluster whose shared memory it writes or whose tensor cores it uses.

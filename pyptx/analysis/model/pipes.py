@@ -23,11 +23,6 @@ _ACCESS_LANES = {75: 16, 86: 16, 87: 16, 89: 16}
 # f32 (NVIDIA, Ada and Blackwell whitepapers: RTX 4090 330 TFLOP/s of f16 with sums of f16, 165 with sums of f32).
 _PER_S8 = {"f16": 2, "tf32": 4, "f8": 1}
 
-# Energy of a product of f16 that is summed in f16 over one that is summed in f32: that of the 32-bit registers which m16n8k16 reads
-# and writes, 6 of A and B and 2 + 2 of the sums, instead of 6 and 4 + 4. At most that: the adders are narrower, too. Products on A100
-# with f16 sums run at 250 to 262 TFLOP/s, at a clock that the energy of those with f32 sums would not permit.
-F16_SUMS = 10 / 14
-
 _FMA = frozenset("FFMA FADD FMUL FFMA32I FADD32I FMUL32I FSWZADD".split())
 _PAIRS = frozenset("FFMA2 FADD2 FMUL2".split())
 _HALF = frozenset("HFMA2 HADD2 HMUL2 HMNMX2 HSETP2 HSET2 HFMA2_32I HADD2_32I HMUL2_32I".split())
@@ -105,7 +100,7 @@ def pipe_use(opcode: str, gpu: Gpu, constants: Constants) -> PipeUse:
         rate = gpu.flops_per_clock("mma", kind) or gpu.flops_per_clock("mma", "f16") or 1024
         full = max(rate, gpu.flops_per_clock("mma", "s8") / _PER_S8.get(kind, inf))
         if kind == "f16" and "F32" not in opcode:
-            return PipeUse("tensor", operations / full, 24, 1 - F16_SUMS)
+            rate = full
         return PipeUse("tensor", operations / rate, 24, 1 - rate / full)
     if word in _NONE or word.startswith("U"):
         return PipeUse("", 0, special)
