@@ -90,7 +90,8 @@ class LaunchModel:
         if at_once:  # the heaviest one determines the time
             sampled = sample.heaviest
         self.sampled: InstructionTotals = sampled[0]
-        self.average = _moved(sample.totals) / max(1.0, sample.clusters * _moved(self.sampled)) or 1.0
+        moved = _moved(self.sampled)
+        self.average = _moved(sample.totals) / (sample.clusters * moved) if moved else 1.0
         self.slices = find_slices(*sampled[1:], self.cluster)
         executes = {warp_slice.warps: warp_slice.counts for warp_slice in self.slices}
         rings = find_rings(sample.program.actions, sample.barriers, sample.initially_free, executes)
