@@ -28,9 +28,10 @@ ATOMIC_SECTOR_CYCLES = 1.3
 # Cycles for each further lane that names the same word: 0.96 and 1.04 lanes per cycle on RTX 3080 and GTX 1650.
 ATOMIC_LANE_CYCLES = 1.0
 # Fraction of the SM's DRAM queue that a read waits for where CTAs follow others: they load at different times, and DRAM serves a
-# burst of one SM faster than its part. CTAs that all start together load together; then a read waits for the whole queue. That
-# they do is derived from norms on B200 and copies in two stages on B300.
-BACKLOG = 0.3
+# burst of one SM faster than its part. Streams by occupancy, interpolated between 0.3, 0.6 and 1, imply 1 or more on A100 40GB
+# and H100 PCIe, 0.9 on GH200, 0.7 on A100 80GB, 0.45 on L40 and less than 0.3 on A40. CTAs that all start together load together;
+# then a read waits for the whole queue. That they do is derived from norms on B200 and copies in two stages on B300.
+BACKLOG = 0.5
 L1_BYTES = 28 * 1024  # of an SM that shared memory cannot take
 
 
