@@ -68,7 +68,7 @@ def A(value: float) -> Number:
 
 # GHz at which latencies were measured
 LATENCY_CLOCKS = {
-    "A100 SXM 80GB": M(1.41), "L40": M(2.49), "GH200": M(1.98), "B200 SXM": M(1.965), "RTX 5090": A(2.85), "RTX PRO 6000": A(2.617),
+    "A100 SXM 80GB": M(1.41), "A40": M(1.74), "L40": M(2.49), "GH200": M(1.98), "B200 SXM": M(1.965), "RTX 5090": A(2.85), "RTX PRO 6000": A(2.617),
 }
 
 
@@ -111,7 +111,8 @@ ROWS = (
         {"mma.f16": O(2048), "mma.tf32": O(1024), "mma.s8": O(4096), "mma.s4": R(8192), "mma.f64": O(128)},
         reached=M(1898), l2_fast_mib=M(32.5), latency=(33, 205, 405, 538)),
     Row("RTX 3090", "sm_86", R(82), R(1.695), R(936), R(24), R(6), A(1296), R(350),
-        {"mma.f16": D(512), "mma.tf32": D(256), "mma.s8": R(2048), "mma.s4": R(4096)}),
+        {"mma.f16": D(512), "mma.tf32": D(256), "mma.s8": R(2048), "mma.s4": R(4096)},
+        latency=(33, 250, 250, 551), measured_on="A40"),
     Row("L4", "sm_89", R(58), R(2.04), R(300), R(24), R(48), A(853), R(72),
         {"mma.f16": D(1024), "mma.tf32": D(512), "mma.f8": D(2048), **_ADA},
         reached=M(244), written=D(207), latency=(34, 274, 277, 612), measured_on="L40"),

@@ -186,6 +186,17 @@ def test_loads_of_a_cta_meet_the_arithmetic_of_others_when_there_are_several():
     assert following(cta, 2, 8, 8) == pytest.approx(2 * 8 * 4000, rel=0.06), "two places: the arithmetic never rests"
 
 
+def test_the_first_ctas_of_an_sm_start_one_after_another():
+    cta, starts = [op(OpKind.LOAD, write=0, unit="shared", cycles=1, bytes=64 * 100), op(wait=[0])], [0.0, 250.0]
+    run = replay([(slot, 0, cta) for slot in range(2)], MEMORY, CONSTANTS, starts=starts)
+    first, second = (one.cycles for one in run.slices)
+    assert second == first + 250, "the second finds the port free"
+    assert (
+        max(one.cycles for one in replay([(slot, 0, cta) for slot in range(2)], MEMORY, CONSTANTS).slices)
+        == first + 100
+    )
+
+
 def test_ctas_that_are_left_out_last_what_the_second_half_of_the_others_does():
     cta = [op(stall=4)] * 100
     assert following(cta, 1, 100, 4) == pytest.approx(following(cta, 1, 100, 100), rel=0.01)

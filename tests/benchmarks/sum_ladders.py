@@ -77,16 +77,20 @@ def passes(on: str, power: int, threads: int) -> Iterator[Rung]:
 
 
 def tree(on: str, power: int, threads: int, every: bool) -> Iterator[Rung]:
-    """Yield the levels of a tree up and down, by all threads or by those with work; the last ones are as long as one of them."""
+    """Yield the levels of a tree up and down, by all threads or by those with work.
+
+    The last levels, which are as long as one of them, have less work than threads, or less than one thread of a CTA with work.
+    """
     count, own = 1 << power, 6 if every else 8
+    near = max(own, threads.bit_length() - 1) if every else own
 
     def one(entry: str, level: int) -> Rung:
         ctas = count // threads if every else max(1, (count >> (level + 1)) // threads)
         return scan_rung(on, f"{entry}_all" if every else entry, ctas, threads, 0, count, level, (count,))
 
     for entry in ("up", "down"):
-        yield from (one(entry, level) for level in range(own))
-        yield from [one(entry, own + 2)] * (power - own)
+        yield from (one(entry, level) for level in range(near))
+        yield from [one(entry, near + 2)] * (power - near)
 
 
 def in_ctas(on: str, power: int, threads: int) -> Iterator[Rung]:

@@ -23,8 +23,9 @@ SOURCES = {
     "copy_request_cycles": "A: one box, descriptor and address generation",
     "port_bytes": "M: bytes per cycle that one SM gets from L2 alone; B200 at least that (rhrnald/benchmark, 5.GEMM: "
     "all SMs read one tile, 48 KiB for 4.19 MFLOP at 1,754 TFLOP/s)",
-    "dram_share": "M: 1898 of 2039 GB/s on A100, 3942 of 4000 on GH200",
-    "turnaround": "M: copies and triads over reads on A100 (0.92, 0.89), A40 (0.97), H100 (torch.clone, 3.0 of 3.12 TB/s) "
+    "dram_share": "M: 1898 of 2039 GB/s on A100, 3942 of 4000 on GH200, 3240 of 3350 on H100 (sum of 2**30, fast.cu)",
+    "turnaround": "M: copies and triads over reads on A100 (0.92, 0.89), A40 (0.97), L40 (0.92, 0.98), "
+    "H100 PCIe (0.86, 0.93), GH200 (triad 0.95), H100 (torch.clone, 3.0 of 3.24 TB/s) "
     "and B200 (CUB transform, 6.7 of 7.4 TB/s)",
     "write_wait_cycles": "M: copies by CTAs of 1024 threads with 1 to 4 bytes a thread on A100 and H100, streams on A100 and "
     "A40 (none); of B200 as of H100",
@@ -76,8 +77,10 @@ _GENERATIONS = {
     75: Constants(port_bytes=32),
     80: Constants(turnaround=0.1, write_wait_cycles=650, isolated_seconds=4.3e-6),
     86: Constants(dram_share=0.97),
-    89: Constants(dram_share=0.92),
-    90: Constants(turnaround=0.03, write_wait_cycles=1800, isolated_seconds=4.3e-6, dram_unit_bytes=64),
+    89: Constants(dram_share=0.92, turnaround=0.06),
+    90: Constants(
+        dram_share=0.967, turnaround=0.08, write_wait_cycles=1800, isolated_seconds=4.3e-6, dram_unit_bytes=64
+    ),
     100: Constants(
         product_cycles=220,
         turnaround=0.1,

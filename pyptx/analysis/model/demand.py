@@ -99,8 +99,6 @@ def _walk(builder: OperationBuilder, path: WarpPath, warp_slice: WarpSlice, time
         owner = builder.code.owners[part.row]
         opcode = builder.code.lines[part.row].opcode
         group = _CONSERVED.get(opcode.partition(".")[0])
-        if part.inactive:
-            group = None
         if group == "HGMMA":  # line information of wgmma names other instructions
             executions[group, -1] = executions.get((group, -1), 0.0) + runs * op.width
         elif group is not None and owner >= 0:

@@ -155,11 +155,11 @@ class _Touched:
             moved: bytes of its units that all clusters touch.
             holds: as of `lost_part`.
         """
-        left = prod(self.extent) * float(footprint.own.unit(self.unit))
-        apart, found = 1, 0.0
+        own = float(footprint.own.unit(self.unit))
+        left, apart, found = prod(self.extent) * own, 1, 0.0
         for count, new in zip(self.extent, footprint.new, strict=True):
-            if count > 1 and left > moved and new.bytes < footprint.bytes:
-                part = min(left - moved, left * (1 - new.bytes / footprint.bytes) * (count - 1) / count)
+            if count > 1 and left > moved and new.unit(self.unit) < own:
+                part = min(left - moved, left * (1 - new.unit(self.unit) / own) * (count - 1) / count)
                 found, left = found + part * lost_part(self.by(apart), holds), left - part
             apart *= count
         distance = self.by(round(self.size(footprint) / max(1, footprint.bytes)))

@@ -90,7 +90,8 @@ class LaunchModel:
         if at_once:  # the heaviest one determines the time
             sampled = sample.heaviest
         self.sampled: InstructionTotals = sampled[0]
-        self.average = _moved(sample.totals) / max(1.0, sample.clusters * _moved(self.sampled)) or 1.0
+        moved = _moved(self.sampled)
+        self.average = _moved(sample.totals) / (sample.clusters * moved) if moved else 1.0
         self.slices = find_slices(*sampled[1:], self.cluster)
         executes = {warp_slice.warps: warp_slice.counts for warp_slice in self.slices}
         rings = find_rings(sample.program.actions, sample.barriers, sample.initially_free, executes)
@@ -253,7 +254,7 @@ class LaunchModel:
         return self._run(copies, self.memory.seen_by_sm(self.gpu.clock_hz), copies, log)
 
     def _run(self, slots: int, memory: Memory, ctas: int, log: list[Span] | None = None) -> ReplayResult:
-        """Replay the CTAs of one SM in a number of slots."""
+        """Replay the CTAs of one SM in a number of slots, whose first CTAs start one after another."""
         each, more = divmod(ctas, slots)
         chains = {
             (program, last): chain_ctas(program, each, min(each, FOLLOWING), last)
@@ -265,8 +266,10 @@ class LaunchModel:
             for slot in range(slots)
             for warp_slice, program in zip(self.slices, self.programs, strict=True)
         ]
-        first = [warp_slice.warps[0] % self.warps for warp_slice in self.slices]
-        return replay(slices, memory, self.constants, log, [WARP_CYCLES * warp for warp in first] * slots, PATIENCE)
+        first = [WARP_CYCLES * (warp_slice.warps[0] % self.warps) for warp_slice in self.slices]
+        apart = max(CTA_CYCLES * self.sms, WARP_CYCLES * self.warps)
+        starts = [apart * slot for slot in range(slots) for _ in self.slices]
+        return replay(slices, memory, self.constants, log, first * slots, PATIENCE, starts)
 
     def _terms(self, busy: dict[str, float], clock: float) -> dict[str, float]:
         """Return the seconds that each resource needs alone at a clock in Hz."""

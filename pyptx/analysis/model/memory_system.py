@@ -27,10 +27,14 @@ REMOTE = 0.7  # latency between SMs relative to L2: 180 of 261 cycles on H800 (L
 ATOMIC_SECTOR_CYCLES = 1.3
 # Cycles for each further lane that names the same word: 0.96 and 1.04 lanes per cycle on RTX 3080 and GTX 1650.
 ATOMIC_LANE_CYCLES = 1.0
+# The same for sums in floating point, each of which needs the result of the one before: 2**26 f32 into one word take 87.4 ms on an RTX
+# 4090, whose clock is 2.82 GHz. That is one measurement of one GPU.
+ATOMIC_FLOAT_LANE_CYCLES = 3.6
 # Fraction of the SM's DRAM queue that a read waits for where CTAs follow others: they load at different times, and DRAM serves a
-# burst of one SM faster than its part. CTAs that all start together load together; then a read waits for the whole queue. That
-# they do is derived from norms on B200 and copies in two stages on B300.
-BACKLOG = 0.3
+# burst of one SM faster than its part. Streams by occupancy, interpolated between 0.3, 0.6 and 1, imply 1 or more on A100 40GB
+# and H100 PCIe, 0.9 on GH200, 0.7 on A100 80GB, 0.45 on L40 and less than 0.3 on A40. CTAs that all start together load together;
+# then a read waits for the whole queue. That they do is derived from norms on B200 and copies in two stages on B300.
+BACKLOG = 0.5
 L1_BYTES = 28 * 1024  # of an SM that shared memory cannot take
 
 
@@ -129,12 +133,14 @@ def atomic_cycles(sample: Sample, code: EntryCode) -> float:
     their values before: it does where it knows that all lanes have one address.
     """
     elected = {owner for owner, line in zip(code.owners, code.lines, strict=True) if line.opcode.startswith("VOTE")}
-    lanes = any(
-        isinstance(action, Atomic) and sample.totals.global_requests[k] and k not in elected
+    types = [
+        action.type
         for k, action in enumerate(sample.program.actions)
-    )
+        if isinstance(action, Atomic) and sample.totals.global_requests[k] and k not in elected
+    ]
+    lane = max((ATOMIC_FLOAT_LANE_CYCLES if "f" in one else ATOMIC_LANE_CYCLES for one in types), default=0.0)
     sectors, further = sample.atomic_turns.T.astype(float)
-    return float((ATOMIC_SECTOR_CYCLES * sectors + lanes * ATOMIC_LANE_CYCLES * further).max())
+    return float((ATOMIC_SECTOR_CYCLES * sectors + lane * further).max())
 
 
 @dataclass(frozen=True, slots=True)

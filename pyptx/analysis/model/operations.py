@@ -25,11 +25,6 @@ __all__ = ["TAGS", "OpKind", "Operation", "OperationBuilder"]
 # for one lane after the other. `ATOMS.POPC.INC` counts such lanes instead. 2.6 per lane are published for GTX 1650, latencies
 # included (histograms by CTAs of 256 to 1024 threads).
 ATOMIC_PASS = 2
-# Cycles of shared memory for an access of a warp without an active lane, over those of its 32 lanes: it passes the queue and moves no
-# data. Chosen for sums in shared memory whose steps ptxas turns into predicates. Interpolated between 0, 0.5 and 1, their times
-# imply 0.6 to 0.7 on H100, 0.7 on RTX 3060 Ti and 1.0 on RTX 4090, 0.35 on GTX 1650 (two loads, clock assumed); those of RTX 3060 Ti
-# and GTX 1650 whose last warp needs no barrier imply 0.
-INACTIVE = 0.5
 TAGS, TAG_CYCLES = 4, 0.75  # lines that L1 looks up in a cycle, and further cycles of a load; see `_load_passes`
 ROWS, ROW_BYTES = 128, 32  # of tcgen05.mma: rows of A and D of an SM; bytes of a row of A or B
 _DISPATCHED = frozenset(("fma", "alu"))  # pipes that take their operands from the read stage, without a queue
@@ -187,8 +182,8 @@ class OperationBuilder:
         return Operation(**common, **special)
 
     def _inactive_cycles(self, warps: float) -> float:
-        """Return the shared memory cycles of an access by warps without an active lane."""
-        return warps * INACTIVE * 32 / access_lanes(self.gpu)
+        """Return the shared memory cycles of an access by warps without an active lane: they take their turn like others."""
+        return warps * 32 / access_lanes(self.gpu)
 
     def _running(self, row: int, warp_slice: WarpSlice, width: float) -> float:
         """Return the warps of a slice that execute the block of a predicated instruction, at least its active ones."""

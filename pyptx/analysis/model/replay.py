@@ -51,6 +51,7 @@ def replay(
     log: list[Span] | None = None,
     delays: Sequence[float] = (),
     patience: float = inf,
+    starts: Sequence[float] = (),
 ) -> ReplayResult:
     """Replay warp slices on their SMs.
 
@@ -63,8 +64,10 @@ def replay(
         delays: cycles from the start of a CTA to that of each slice; default: none.
         patience: operations after which iterations are skipped although they still differ slightly (`fast_forward`);
             default: no iterations are skipped.
+        starts: cycles until the first CTA of each slice's slot starts; default: none.
     """
-    return _Replay(slices, memory, constants, log, delays or [0.0] * len(slices), patience).run()
+    none = [0.0] * len(slices)
+    return _Replay(slices, memory, constants, log, delays or none, patience, starts or none).run()
 
 
 class _Replay:
@@ -76,12 +79,13 @@ class _Replay:
         log: list[Span] | None,
         delays: Sequence[float],
         patience: float,
+        starts: Sequence[float],
     ):
         self.memory, self.constants, self.record = memory, constants, Recorder(log)
         self.sms = 1 + max(sm for _, sm, _ in slices)
         self.states = [
-            SliceState(k, sm, (slot, 0), own if isinstance(own, SliceProgram) else SliceProgram.of(own), delay)
-            for k, ((slot, sm, own), delay) in enumerate(zip(slices, delays, strict=True))
+            SliceState(k, sm, (slot, 0), own if isinstance(own, SliceProgram) else SliceProgram.of(own), delay, start)
+            for k, ((slot, sm, own), delay, start) in enumerate(zip(slices, delays, starts, strict=True))
         ]
         self.ready = [(state.now, state.number) for state in self.states]
         heapify(self.ready)

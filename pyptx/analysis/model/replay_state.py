@@ -121,10 +121,10 @@ class SliceState:
         "waits",
     )
 
-    def __init__(self, number: int, rank: int, cta: Cta, program: SliceProgram, delay: float = 0.0):
+    def __init__(self, number: int, rank: int, cta: Cta, program: SliceProgram, delay: float = 0.0, start: float = 0.0):
         self.number, self.rank, self.cta, self.program, self.delay = number, rank, cta, program, delay
         self.segment, self.operations = 0, program.segments[0].operations if program.segments else ()
-        self.at, self.now, self.extra = 0, delay, 0.0
+        self.at, self.now, self.extra = 0, start + delay, 0.0
         self.scoreboards: list[tuple[float, str, int]] = [(0.0, "", -1)] * 6  # (clear at, why, set by row)
         self.attributed = 0.0  # time up to which cycles are attributed to instructions
         self.executions: dict[int, float] = defaultdict(float)
@@ -145,7 +145,7 @@ class SliceState:
             if op.kind == OpKind.MBARRIER_WAIT
         )
         self.computes = False  # uses the main unit of the kernel, so its waits are reported
-        self.attribute(-1, "start of the next CTA", delay)
+        self.attribute(-1, "start of the next CTA", self.now)
 
     @property
     def over(self) -> bool:

@@ -1,0 +1,38 @@
+"""Atomic operations of all threads on one word: L2 executes them one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pyptx
+from pyptx.analysis.model.estimate import estimate
+from pyptx.analysis.model.memory_system import ATOMIC_FLOAT_LANE_CYCLES, ATOMIC_LANE_CYCLES
+
+# `ptxas` adds up the values of a warp only where it knows that the lanes have one address
+SUM = """
+.version 8.5
+.target sm_80
+.address_size 64
+.visible .entry add_up(.param .u64 to)
+{{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    mov.u32 %r1, %tid.x;
+    shr.u32 %r1, %r1, 10;
+    ld.param.u64 %rd1, [to];
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    mov.b32 %r2, 1;
+    red.global.add.{kind} [%rd1], %r2;
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize(("kind", "lane"), [("u32", ATOMIC_LANE_CYCLES), ("f32", ATOMIC_FLOAT_LANE_CYCLES)])
+def test_lanes_of_one_word_take_turns_which_are_longer_for_floating_point(kind, lane):
+    kernel, threads, ctas = pyptx.load(SUM.format(kind=kind))["add_up"], 256, 1 << 14
+    found = estimate(kernel, np.zeros(1, np.float32), grid=ctas, block=threads, device="a100")
+    assert found.bound == "atomics"
+    assert found.terms["atomics"] * found.clock_hz == pytest.approx(lane * threads * ctas, rel=0.05)
