@@ -1,4 +1,4 @@
-"""The kernels of the held-out ladders compute what their names say: small launches on the simulator beside NumPy."""
+"""The kernels of `shape_ladders.py` compute what their names say: small launches on the simulator beside NumPy."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def rng():
 
 
 @pytest.fixture(scope="module")
-def held_ladders():
+def shape_ladders():
     sys.path.insert(0, str(FOREIGN.parent))
     try:
-        import held_ladders
+        import shape_ladders
     finally:
         del sys.path[0]
-    return held_ladders
+    return shape_ladders
 
 
 def launch(file: str, entry: str, *args, grid, block, smem_bytes: int = 0) -> None:
@@ -170,10 +170,10 @@ STEPS += ["mma_two_sets_3", "mma_two_sets_4", "mma_two_sets_5", "mma_ordered_32"
 
 
 @pytest.mark.parametrize("entry", STEPS)
-def test_f16_products_in_steps(rng, held_ladders, entry):
+def test_f16_products_in_steps(rng, shape_ladders, entry):
     m, n, k = 256, 256, 320
     a, b = random(rng, m, k).astype(np.float16), random(rng, n, k).astype(np.float16)
-    c, (grid, block, smem) = np.zeros((m, n), np.float16), held_ladders.f16_launch(entry, m, n)
+    c, (grid, block, smem) = np.zeros((m, n), np.float16), shape_ladders.f16_launch(entry, m, n)
     launch("blind_mma", entry, m, n, k, a, b, c, grid=grid, block=block, smem_bytes=smem)
     wanted = a.astype(float) @ b.astype(float).T
     np.testing.assert_allclose(c.astype(float), wanted, rtol=3e-2, atol=0.3)
