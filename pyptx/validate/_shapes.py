@@ -1,4 +1,7 @@
-"""Shapes of instructions: all that the checks of an instruction depend on, if it names nothing but registers."""
+"""Shapes of instructions: all that the checks of an instruction depend on, if it names nothing but registers.
+
+A check in `_checker` that reads more of an instruction than its shape holds needs it in the shape, or no shape.
+"""
 
 from __future__ import annotations
 
