@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import DTypeLike
 
 import pyptx
 
@@ -24,7 +25,7 @@ def launch(file: str, entry: str, *args, grid, block, smem_bytes: int = 0) -> No
     kernel.launch(grid, block, *args, smem_bytes=smem_bytes)
 
 
-def random(rng, *sizes, of=np.float32):
+def random(rng, *sizes, of: DTypeLike = np.float32):
     return rng.standard_normal(sizes).astype(of)
 
 
