@@ -94,7 +94,13 @@ def test_a_half_is_reported_with_its_goals(lines):
 
 
 def test_held_ladders_follow_the_rule_that_was_written_before_they_were_modeled(script):
+    import rungs
+
     held = [ladder for ladder in script.ladders() if ladder.held]
+    assert len(held) >= 12 and sum(len(one.rungs) for one in held) >= 120
+    assert sum(len(one.rungs) >= 6 for one in held) >= 8
+    targets = {rungs.device(rung.gpu).target for one in held for rung in one.rungs}
+    assert {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90a", "sm_120a"} <= targets
     assert {rung.file for one in held for rung in one.rungs if hasattr(rung, "file")}.isdisjoint(
         {rung.file for one in script.ladders() if not one.held for rung in one.rungs if hasattr(rung, "file")}
     )
@@ -110,9 +116,12 @@ def test_every_kernel_of_the_ladders_exists(script):
     written = [rung for rung in single if isinstance(rung, rungs.Rung)]
     for file in {rung.file for rung in written}:
         entries = {rung.entry for rung in written if rung.file == file}
-        target = {"blackwell.ptx": "sm_100a", "residual_norm_wide.ptx": "sm_100", "residual_norm.ptx": "sm_90"}.get(
-            file, "sm_80"
-        )
+        target = {
+            "blackwell.ptx": "sm_100a",
+            "residual_norm_wide.ptx": "sm_100",
+            "residual_norm.ptx": "sm_90",
+            "sealed_wgmma.ptx": "sm_90a",
+        }.get(file, "sm_80")
         assert entries == set(rungs.program(file, target).entries), file
 
 

@@ -55,6 +55,16 @@ ARCHITECTURES = {  # the least that the instructions need
     "blind_bodies": "compute_75",
     "blind_mma": "compute_80",
     "blind_wmma": "compute_80",
+    "sealed_residual": "compute_75",
+    "sealed_rows": "compute_75",
+    "sealed_decode": "compute_75",
+    "sealed_norms": "compute_75",
+    "sealed_vectors": "compute_75",
+    "sealed_lessons": "compute_75",
+    "sealed_chains": "compute_75",
+    "sealed_products": "compute_80",
+    "sealed_wmma": "compute_80",
+    "sealed_wgmma": "compute_90a",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 

@@ -30,7 +30,8 @@ DATA = Path(__file__).parent / "ladder_data"
 # specifications; for the GTX 1650, those of the RTX 30 series and the RTX 4060 Laptop of the log of the measurement (but the power
 # of the latter), for the Max-Q the clock of a log. The RTX 4070 Ti SUPER, an RTX 3090 and an RTX 4060 Ti were measured at the base
 # clock, which a profiler sets, an H200 at the clock that follows from the instructions of its profile (busy issue slots x seconds x
-# clock), an RTX 4090 at a locked one, an RTX 5090 at a lower power limit.
+# clock), an RTX 4090 at a locked one, an RTX 5090 at a lower power limit. An RTX 3060 Laptop was measured at the clock of its profiles,
+# and that of the RTX 3500 Ada Laptop follows from a measured peak of f32; the RTX 3060 of 1.78 GHz has the rated one of the series.
 RELATIVES = {
     "A100 PCIe 40GB": ("A100 SXM 40GB", 108, 1.41e9, 1555e9, 40, 250),
     "A100 PCIe 80GB": ("A100 SXM 80GB", 108, 1.41e9, 1935e9, 40, 300),
@@ -38,7 +39,9 @@ RELATIVES = {
     "RTX 2080 Ti": ("T4", 68, 1.545e9, 616e9, 5.5, 250),
     "RTX 2060 SUPER": ("T4", 34, 1.65e9, 448e9, 4, 175),
     "RTX 3060": ("RTX 3090", 28, 1.882e9, 360e9, 2.25, 170),
+    "RTX 3060 of 1.78 GHz": ("RTX 3090", 28, 1.777e9, 360e9, 2.25, 170),
     "RTX 3060 Laptop": ("RTX 3090", 30, 1.282e9, 288e9, 3, 80),
+    "RTX 3060 Laptop at 1.42 GHz": ("RTX 3090", 30, 1.42e9, 336e9, 3, 115),
     "RTX 3060 Ti": ("RTX 3090", 38, 1.695e9, 448e9, 3, 200),
     "RTX 3070 Ti": ("RTX 3090", 48, 1.8e9, 608e9, 4, 290),
     "RTX 3090 at 1.39 GHz": ("RTX 3090", 82, 1.39e9, 936e9, 6, 350),
@@ -49,6 +52,7 @@ RELATIVES = {
     "L40": ("L40S", 142, 2.49e9, 864e9, 96, 300),
     "L40 with ECC": ("L40S", 142, 2.49e9, 864e9, 96, 300),
     "L40S without ECC": ("L40S", 142, 2.52e9, 864e9, 96, 350),
+    "RTX 3500 Ada Laptop": ("RTX 4090", 40, 1.9e9, 432e9, 48, 140),
     "RTX 4060 Laptop": ("RTX 4090", 24, 2.25e9, 256e9, 32, 115),
     "RTX 4060 Ti": ("RTX 4090", 34, 2.535e9, 288e9, 32, 160),
     "RTX 4060 Ti at 2.31 GHz": ("RTX 4090", 34, 2.31e9, 288e9, 32, 160),
@@ -61,6 +65,7 @@ RELATIVES = {
     "H20": ("H100 SXM", 78, 1.81e9, 4000e9, 60, 500),
     "H200 SXM at 1.50 GHz": ("H200 SXM", 132, 1.5e9, 4800e9, 50, 700),
     "GH200": ("H100 SXM", 132, 1.98e9, 4000e9, 50, 900),
+    "RTX 5070": ("RTX 5090", 48, 2.512e9, 672e9, 48, 250),
     "RTX 5070 Ti": ("RTX 5090", 70, 2.452e9, 896e9, 48, 300),
     "RTX 5080": ("RTX 5090", 84, 2.617e9, 960e9, 64, 360),
     "RTX 5090, 400 W": ("RTX 5090", 170, 2.407e9, 1792e9, 96, 400),
@@ -78,6 +83,7 @@ BOOSTED = frozenset(
         "RTX 2060 SUPER",
         "RTX 2080 Ti",
         "RTX 3060",
+        "RTX 3060 of 1.78 GHz",
         "RTX 3060 Laptop",
         "RTX 3060 Ti",
         "RTX 3070 Ti",
@@ -85,6 +91,7 @@ BOOSTED = frozenset(
         "RTX 4060 Ti",
         "RTX 4070",
         "RTX 4080 SUPER",
+        "RTX 5070",
         "RTX 5070 Ti",
         "RTX 5080",
     )
