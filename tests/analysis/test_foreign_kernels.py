@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.foreign_kernels import FOREIGN, launch
 
-import pyptx
-
-FOREIGN = Path(__file__).parents[1] / "benchmarks" / "foreign"
 BF16 = np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
 
 pytestmark = pytest.mark.sampled(8)
@@ -19,11 +16,6 @@ pytestmark = pytest.mark.sampled(8)
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
-
-
-def launch(file: str, entry: str, *args, grid, block, smem_bytes: int = 0) -> None:
-    kernel = pyptx.load(FOREIGN / f"{file}.ptx")[entry]
-    kernel.launch(grid, block, *args, smem_bytes=smem_bytes)
 
 
 @pytest.mark.parametrize("kernel", ["copy", "scale", "add", "triad", "dot"])

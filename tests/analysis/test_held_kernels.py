@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from numpy.typing import DTypeLike
-
-import pyptx
-
-FOREIGN = Path(__file__).parents[1] / "benchmarks" / "foreign"
+from support.foreign_kernels import close, launch, random
 
 pytestmark = pytest.mark.sampled(8)
 
@@ -20,22 +14,9 @@ def rng():
     return np.random.default_rng(0)
 
 
-def launch(file: str, entry: str, *args, grid, block, smem_bytes: int = 0) -> None:
-    kernel = pyptx.load(FOREIGN / f"{file}.ptx")[entry]
-    kernel.launch(grid, block, *args, smem_bytes=smem_bytes)
-
-
-def random(rng, *sizes, of: DTypeLike = np.float32):
-    return rng.standard_normal(sizes).astype(of)
-
-
 def half(number: float) -> bytes:
     """Return an f16 of a kernel's arguments, which CUDA C++ passes as a structure."""
     return np.float16(number).tobytes()
-
-
-def close(got, wanted, tolerance=1e-4):
-    np.testing.assert_allclose(np.asarray(got, float), wanted, rtol=tolerance, atol=tolerance)
 
 
 NORMS = {f"norm_{name}": 4 for name in ("warps", "pairs", "fours", "shared", "any", "any_pairs", "kept")}

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-from numpy.typing import DTypeLike
+from support.foreign_kernels import close, launch, random
 
-import pyptx
-
-FOREIGN = Path(__file__).parents[1] / "benchmarks" / "foreign"
 BF16 = np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
 
 pytestmark = pytest.mark.sampled(8)
@@ -19,19 +14,6 @@ pytestmark = pytest.mark.sampled(8)
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
-
-
-def launch(file: str, entry: str, *args, grid, block, smem_bytes: int = 0) -> None:
-    kernel = pyptx.load(FOREIGN / f"{file}.ptx")[entry]
-    kernel.launch(grid, block, *args, smem_bytes=smem_bytes)
-
-
-def random(rng, *sizes, of: DTypeLike = np.float32):
-    return rng.standard_normal(sizes).astype(of)
-
-
-def close(got, wanted, tolerance=1e-4):
-    np.testing.assert_allclose(np.asarray(got, float), wanted, rtol=tolerance, atol=tolerance)
 
 
 # rows and columns of a CTA's tile, and its threads

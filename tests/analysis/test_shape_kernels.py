@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.foreign_kernels import FOREIGN, launch, random
 
-import pyptx
-
-FOREIGN = Path(__file__).parents[1] / "benchmarks" / "foreign"
 BF16 = np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
 
 pytestmark = pytest.mark.sampled(8)
@@ -29,15 +26,6 @@ def shape_ladders():
     finally:
         del sys.path[0]
     return shape_ladders
-
-
-def launch(file: str, entry: str, *args, grid, block, smem_bytes: int = 0) -> None:
-    kernel = pyptx.load(FOREIGN / f"{file}.ptx")[entry]
-    kernel.launch(grid, block, *args, smem_bytes=smem_bytes)
-
-
-def random(rng, *sizes):
-    return rng.standard_normal(sizes).astype(np.float32)
 
 
 SQUARES = ["square_plain", "square_padded", "square_xor"]

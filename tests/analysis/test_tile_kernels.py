@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from support.foreign_kernels import launch, random
 
-import pyptx
-
-FOREIGN = Path(__file__).parents[1] / "benchmarks" / "foreign"
 BF16 = np.dtype(pytest.importorskip("ml_dtypes").bfloat16)
 
 pytestmark = pytest.mark.sampled(8)
@@ -18,15 +14,6 @@ pytestmark = pytest.mark.sampled(8)
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
-
-
-def launch(file: str, entry: str, *args, grid, block, smem_bytes: int = 0) -> None:
-    kernel = pyptx.load(FOREIGN / f"{file}.ptx")[entry]
-    kernel.launch(grid, block, *args, smem_bytes=smem_bytes)
-
-
-def random(rng, *sizes):
-    return rng.standard_normal(sizes).astype(np.float32)
 
 
 REMAINDERS = [(f"remainder_{threads}", threads, 1) for threads in (128, 256, 512, 1024)]
