@@ -11,6 +11,7 @@ import sys
 import sysconfig
 import time
 import urllib.request
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -62,8 +63,8 @@ def jupyter_paths(tmp_path_factory: pytest.TempPathFactory, checkout: Path) -> d
 class Lab:
     """A running server and the browser that looks at it."""
 
-    def __init__(self, url: str, folder: Path, chrome):
-        self.url, self.folder, self.chrome = url, folder, chrome
+    def __init__(self, url: str, folder: Path, chrome, log: Path):
+        self.url, self.folder, self.chrome, self.log = url, folder, chrome, log
 
     def write(self, name: str, *sources: str) -> None:
         import nbformat  # seconds
@@ -141,8 +142,37 @@ class Lab:
             "return document.querySelector('.jp-Notebook') && "
             "document.querySelector('.jp-NotebookPanel-toolbar, .jp-Toolbar')"
         )
-        self.wait("return jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+        self.wait_for_kernel()
         self.command("notebook:run-all-cells")
+
+    def wait_for_kernel(self) -> None:
+        """Wait until the kernel of the notebook is idle; a kernel that JupyterLab has not reached in time is restarted once.
+
+        Starting a kernel and connecting to it are JupyterLab's, and not what is tested here. The warning says what was
+        known about the kernel then.
+        """
+        from selenium.common.exceptions import TimeoutException
+        from selenium.webdriver.support.wait import WebDriverWait
+
+        idle = "return window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
+        try:
+            WebDriverWait(self.chrome, LIMIT_S).until(lambda _: self.js(idle))
+        except TimeoutException:
+            warnings.warn(f"no idle kernel in {LIMIT_S} s, restarted: {self.kernel_state}", stacklevel=2)
+            for kernel in self.request("/api/kernels"):
+                self._send("POST", f"/api/kernels/{kernel['id']}/restart", b"{}")
+            self.wait(idle)
+
+    @property
+    def kernel_state(self) -> str:
+        """What the page, the server and its log say about the kernel of the notebook."""
+        page = self.js(
+            "const context = window.jupyterapp?.shell.currentWidget?.sessionContext, kernel = context?.session?.kernel; "
+            "return {kernel: kernel?.id, status: kernel?.status, connection: kernel?.connectionStatus, "
+            "display: context?.kernelDisplayStatus, dialog: document.querySelector('.jp-Dialog')?.innerText}"
+        )
+        server = [self.request(f"/api/{what}") for what in ("kernels", "sessions")]
+        return json.dumps({"page": page, "server": server}, indent=1) + "\n" + self.log.read_text()[-4000:]
 
     def all(self, selector: str) -> list:
         return self.chrome.find_elements("css selector", selector)
@@ -212,7 +242,7 @@ def start(jupyter_paths: dict[str, str], tmp_path_factory: pytest.TempPathFactor
                 command, cwd=folder, stdout=output, stderr=subprocess.STDOUT, env=variables(jupyter_paths)
             )
         running.append(process)
-        lab, until = Lab(f"http://127.0.0.1:{port}", folder, chrome), time.monotonic() + START_LIMIT_S
+        lab, until = Lab(f"http://127.0.0.1:{port}", folder, chrome, log), time.monotonic() + START_LIMIT_S
         while True:
             try:
                 lab.request("/api")

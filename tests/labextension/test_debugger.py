@@ -40,7 +40,7 @@ def debugged(lab):
     magic = f'session = %ptxdebug --break {LINE} --watch "value * 2" --run reverse(x)\nsession'
     lab.write("debug.ipynb", KERNEL, magic, "session.step(2)")
     lab.open("debug.ipynb")
-    lab.wait("return jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+    lab.wait_for_kernel()
     lab.js("jupyterapp.shell.currentWidget.content.activeCellIndex = 0")
     lab.command("notebook:run-cell-and-select-next")
     lab.command("notebook:run-cell-and-select-next")

@@ -304,7 +304,7 @@ def test_ptx_in_a_string_of_a_python_cell_is_completed_and_explained(lab):
     lab.write("strings.ipynb", f"text = '''{program}'''")
     lab.open("strings.ipynb")
     lab.wait("return document.querySelector('.jp-CodeCell .cm-line')")
-    lab.wait("return jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+    lab.wait_for_kernel()
     line = program[: program.index("; ad")].count("\n")
     lab.js(
         "const {content} = jupyterapp.shell.currentWidget; content.mode = 'edit'; const {editor} = content.activeCell; "

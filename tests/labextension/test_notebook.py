@@ -27,7 +27,7 @@ def notebook(start, chromium):
     page = start(chromium, "notebook", "--JupyterNotebookApp.expose_app_in_browser=True")
     page.write("swap.ipynb", "%load_ext pyptx", KERNEL, RACE)
     page.open("swap.ipynb", page="notebooks")
-    page.wait("return window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+    page.wait_for_kernel()
     page.command("notebook:run-all-cells")
     page.wait("return document.querySelector('.jp-OutputArea .pyptx-linked')", limit_s=120)
     page.wait("return document.querySelector('.pyptx-showme')", limit_s=120)

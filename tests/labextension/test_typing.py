@@ -90,7 +90,7 @@ def test_the_switch_turns_it_off(cell):
     lab.put(path, {"raw": '{"typing": false}'})
     try:
         lab.open("typing.ipynb")
-        lab.wait("return jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
+        lab.wait_for_kernel()
         edit(lab, "value * 2.0", "value * 4.0")
         lab.js("window.asked = Date.now()")
         lab.wait("return Date.now() - window.asked > 2500")
