@@ -1,6 +1,6 @@
-"""Held-out ladders of operations whose time memory decides: norms, softmax, products with a vector, attention of one query, SiLU.
+"""Published times of norms, softmax, products with a vector, attention of one query and SiLU: held out until 2026-11-24.
 
-`held_ladders.py` says by which rule they were chosen, what was left out and what was inferred.
+`stage_ladders.py` has the rule by which they were chosen, what was left out and what was inferred.
 """
 
 from __future__ import annotations
