@@ -74,7 +74,7 @@ def register_overload(spec: InstructionSpec) -> None:
 
 @cache
 def _from_table(opcode: str) -> tuple[InstructionSpec, ...]:
-    op = isa.OPS.get(opcode)
+    op = isa.op_of(opcode)
     return tuple(dict.fromkeys(_spec(form) for form in op.forms)) if op else ()
 
 

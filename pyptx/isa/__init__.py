@@ -1,6 +1,7 @@
 """The PTX instruction set as a table, the only list of opcodes in pyptx.
 
-    OPS["add"].forms                      forms of an opcode: syntax lines with their cells
+    op_of("add").forms                    forms of an opcode: syntax lines with their cells
+    OPS                                   all opcodes
     match("add", (".rn", ".f32"))         forms that match a mnemonic
     complete("add", (".rn",))             modifiers that may follow a partial mnemonic
     hover("add.rn.f32")                   syntax, summary and needs as text
@@ -8,41 +9,27 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 from pyptx.isa import registers, semantics, targets
 from pyptx.isa._cheaper import Cheaper, cheaper_forms
 from pyptx.isa._match import Match, following, forms_of
 from pyptx.isa._schema import Form, Op, Operand, Slot, TableError, form_needs, satisfied_needs
+from pyptx.isa._table import FAMILIES, all_ops, op_of
 
 __all__ = ["FAMILIES", "OPS", "Cheaper", "Form", "Match", "Op", "Operand", "Slot", "TableError", "cheaper", "complete", "form_needs", "hover",
-           "match", "registers", "satisfied_needs", "semantics", "targets"]
-
-FAMILIES = ("integer", "extended", "float", "half", "mixed", "compare", "logic", "move", "convert", "convert_small",
-            "load", "store", "cache", "atomic", "reduction", "multimem", "warp", "barrier",
-            "mbarrier", "async_copy", "bulk_reduce", "tensor_copy",
-            "mma", "mma_sparse", "wmma", "wgmma", "tcgen05", "tcgen05_mma", "control", "fabric", "texture",
-            "surface", "video")
-
-
-@cache
-def _ops() -> dict[str, Op]:
-    """Return the table, which is read on first use: declaring a kernel does not need it."""
-    from pyptx.isa._table import OPS  # its import runs once, also with threads
-
-    return OPS
-
+           "match", "op_of", "registers", "satisfied_needs", "semantics", "targets"]
 
 if TYPE_CHECKING:
     OPS: dict[str, Op]
 else:
 
     def __getattr__(name):
+        """Return the whole table: `op_of` imports the families of one opcode only, which tracing a kernel takes."""
         if name != "OPS":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        globals()["OPS"] = _ops()
-        return _ops()
+        globals()["OPS"] = all_ops()
+        return globals()["OPS"]
 
 
 def match(opcode: str, modifiers: tuple[str, ...]) -> tuple[Match, ...]:
@@ -55,7 +42,7 @@ def match(opcode: str, modifiers: tuple[str, ...]) -> tuple[Match, ...]:
         ...     print(found.form.syntax, found.choices)
         add{.rnd}{.ftz}{.sat}.f32  d, a, b {'rnd': 'rn', 'ftz': None, 'sat': None}
     """
-    op = _ops().get(opcode)
+    op = op_of(opcode)
     return forms_of(op, tuple(modifiers)) if op is not None else ()
 
 
@@ -68,7 +55,7 @@ def cheaper(opcode: str, modifiers: tuple[str, ...]) -> tuple[Cheaper, ...]:
         div.full.f32 - at most 2 ulp off
         div.approx.f32 - at most 2 ulp off, and 0 for divisors above 2^126
     """
-    op = _ops().get(opcode)
+    op = op_of(opcode)
     return cheaper_forms(op, tuple(modifiers)) if op is not None else ()
 
 
@@ -79,7 +66,7 @@ def complete(opcode: str, modifiers: tuple[str, ...] = ()) -> list[str]:
         >>> complete("add", (".rn",))[:4]
         ['.ftz', '.sat', '.f32', '.f32x2']
     """
-    op = _ops().get(opcode)
+    op = op_of(opcode)
     return list(following(op, tuple(modifiers))) if op is not None else []
 
 
@@ -95,7 +82,7 @@ def hover(mnemonic: str) -> str:
                 m: .u32
         PTX ISA: #parallel-synchronization-and-communication-instructions-bar-warp-sync
     """
-    op = _ops().get(mnemonic.partition(".")[0])
+    op = op_of(mnemonic.partition(".")[0])
     if op is None:
         return ""
     from pyptx.isa import _hover  # imported late to keep `import pyptx` fast

@@ -137,8 +137,21 @@ class Form:
     when: dict[str, Needs]
 
     def __init__(self, syntax: str, cells: dict[str, Any]):
-        """Store the line; `_form_reader.read_form` sets the other attributes when the op is first used."""
+        """Store the line; `_form_reader` sets the other attributes, when the op and then when the form is first used."""
         self.syntax, self.cells = syntax, cells
+
+    def __getattr__(self, name: str) -> Any:
+        """Read the operands and the other cells, of a form whose mnemonic has been read.
+
+        Raises:
+            TableError: The line contradicts its cells.
+        """
+        if name not in _READ_LATER:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        from pyptx.isa._form_reader import read_operands  # a cycle: it makes what this module declares
+
+        read_operands(self)
+        return getattr(self, name)
 
     def __repr__(self) -> str:
         return f"<{self.syntax}>"
@@ -167,6 +180,9 @@ class Form:
     def type_of(self, operand: Operand, choices: Mapping[str, str | None]) -> str:
         """Return the PTX type of an operand for a choice of the slots; "" for operands without a type."""
         return resolve_type(operand.type, choices)
+
+
+_READ_LATER = frozenset(Form.__slots__) - {"cells", "op", "slots", "syntax", "words"}
 
 
 def _names(expression: str) -> list[str]:

@@ -15,7 +15,7 @@ from pyptx.isa.targets import needs as parse_needs
 if TYPE_CHECKING:
     from pyptx.isa._schema import Op
 
-__all__ = ["RESERVED", "read_form", "slot_name"]
+__all__ = ["RESERVED", "read_mnemonic", "read_operands", "slot_name"]
 
 RESERVED = frozenset(
     {"needs", "effect", "semantics", "work", "cheaper", "rw", "regs", "sink", "some", "when", "alone", "special"}
@@ -40,20 +40,28 @@ def _choices(text: str) -> tuple[tuple[str, ...], dict[str, Needs]]:
     return tuple(choices), gates
 
 
-def read_form(form_: Form, op_: Op) -> set[str]:
-    """Parse the syntax line and cells of a form, with the defaults of its Op; return the names of the cells used.
+def read_mnemonic(form_: Form, op_: Op) -> None:
+    """Parse the mnemonic of a form: `words` and `slots`. The rest is read when it is asked for.
+
+    Raises:
+        TableError: The mnemonic contradicts its cells.
+    """
+    form_.op = op_
+    cells = {**op_.defaults, **form_.cells}
+    opcode, form_.words = parse_mnemonic(form_.mnemonic, cells)
+    if opcode != op_.opcode:
+        raise TableError(f"{form_.syntax!r} is listed under {op_.opcode!r}")
+    form_.slots = _read_slots(form_.words, cells)
+
+
+def read_operands(form_: Form) -> set[str]:
+    """Parse the operands and the other cells of a form whose mnemonic has been read; return the names of the cells used.
 
     Raises:
         TableError: The line contradicts its cells.
     """
-    cells = {**op_.defaults, **form_.cells}
-    mnemonic, _, operands = form_.syntax.partition("  ")
-    opcode, words = parse_mnemonic(mnemonic, cells)
-    if opcode != op_.opcode:
-        raise TableError(f"{form_.syntax!r} is listed under {op_.opcode!r}")
-    form_.words, form_.items = words, parse_operands(operands)
-    used = set()
-    form_.slots = _read_slots(words, cells, used)
+    cells = {**form_.op.defaults, **form_.cells}
+    form_.items = parse_operands(form_.syntax.partition("  ")[2])
     form_.effect, form_.semantics, form_.work = (
         cells.get("effect", "pure"),
         cells.get("semantics", ""),
@@ -63,8 +71,8 @@ def read_form(form_: Form, op_: Op) -> set[str]:
     form_.needs = _needs(cells.get("needs", ""))
     form_.some = tuple(cells.get("some", "").split())
     form_.when = {k: parse_needs(v) for k, v in cells.get("when", {}).items()}
-    reader = _Operands(form_, cells, used)
-    form_.operands = reader.read()
+    used = set(form_.slots)
+    form_.operands = _Operands(form_, cells, used).read()
     unused = form_.cells.keys() - used - RESERVED
     if unused:
         raise TableError(f"{form_.syntax!r}: {sorted(unused)} are not slots or operands of this line")
@@ -80,19 +88,16 @@ def read_form(form_: Form, op_: Op) -> set[str]:
     return used
 
 
-def _read_slots(words: tuple[Word, ...], cells: dict[str, Any], used: set[str]) -> dict[str, Slot]:
+def _read_slots(words: tuple[Word, ...], cells: dict[str, Any]) -> dict[str, Slot]:
     slots: dict[str, Slot] = {}
     for word in words:
         if word.slot is None:
             if word.optional:
                 text, name = word.text[1:], slot_name(word.text)
-                if name in cells:
-                    used.add(name)
                 slots[name] = Slot(name, (text,), True, {text: parse_needs(cells[name])} if name in cells else {})
         elif word.slot not in slots:
             if word.slot not in cells:
                 raise TableError(f"no choices for <{word.slot}> in {word.text!r}")
-            used.add(word.slot)
             choices, gates = _choices(cells[word.slot])
             slots[word.slot] = Slot(word.slot, choices, word.optional, gates)
     return slots

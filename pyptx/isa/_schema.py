@@ -33,7 +33,8 @@ without a value are "label", "symbol" (its address), "function" or "special". Th
 for a written operand `dtype`, then `type`, then the last type word of the mnemonic; `p` and `q` are predicates. By
 default a source accepts a number unless it is packed, in a vector or the base of an address.
 
-A line is parsed when its op is first used; an invalid one raises TableError.
+A mnemonic is parsed when its op is first used, the operands when the form is; an invalid line raises TableError, and
+`Op.check` reads them all.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from typing import Any
 
 from pyptx.errors import TableError
 from pyptx.isa._form import Form, Operand, Slot
-from pyptx.isa._form_reader import RESERVED, read_form, slot_name
+from pyptx.isa._form_reader import RESERVED, read_mnemonic, read_operands, slot_name
 from pyptx.isa.targets import ANYWHERE, Needs, Target
 
 __all__ = [
@@ -94,24 +95,28 @@ class Op:
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """The forms, parsed on first access.
+        """The forms; their mnemonics are parsed on first access, the operands of each when they are asked for.
 
         Raises:
             TableError: A line contradicts its cells.
         """
         if self._forms is None:
-            if self.rows:
-                self._forms = tuple(form_ for row in self.rows for form_ in row.forms)
-            else:
-                used: set[str] = set()
-                for line in self.lines:
-                    line.op = self
-                    used |= read_form(line, self)
-                unused = self.defaults.keys() - used - RESERVED
-                if unused:
-                    raise TableError(f"{self.name!r}: {sorted(unused)} are not slots or operands of any form")
-                self._forms = self.lines
+            for line in self.lines:
+                read_mnemonic(line, self)
+            self._forms = self.lines or tuple(form_ for row in self.rows for form_ in row.forms)
         return self._forms
+
+    def check(self) -> None:
+        """Read all lines of a row or of its rows.
+
+        Raises:
+            TableError: A line contradicts its cells, or no form of a row has one of its defaults.
+        """
+        for row in self.rows:
+            row.check()
+        unused = self.defaults.keys() - RESERVED.union(*map(read_operands, self.forms if self.lines else ()))
+        if unused:
+            raise TableError(f"{self.name!r}: {sorted(unused)} are not slots or operands of any form")
 
 
 def form(syntax: str, **cells: Any) -> Form:

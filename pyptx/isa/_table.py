@@ -2,20 +2,46 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 
-from pyptx.isa import FAMILIES
+from pyptx.isa._families_of import FAMILIES_OF
 from pyptx.isa._schema import Op, merged
 
-__all__ = ["OPS"]
+__all__ = ["FAMILIES", "all_ops", "families_of", "op_of"]
+
+FAMILIES = ("integer", "extended", "float", "half", "mixed", "compare", "logic", "move", "convert", "convert_small",
+            "load", "store", "cache", "atomic", "reduction", "multimem", "warp", "barrier",
+            "mbarrier", "async_copy", "bulk_reduce", "tensor_copy",
+            "mma", "mma_sparse", "wmma", "wgmma", "tcgen05", "tcgen05_mma", "control", "fabric", "texture",
+            "surface", "video")
 
 
-def _collect() -> dict[str, Op]:
-    rows: dict[str, list[Op]] = {}
+def op_of(opcode: str) -> Op | None:
+    """Return the op of an opcode, for which only the families that have it are imported; None for an unknown one."""
+    families = FAMILIES_OF.get(opcode)
+    return None if families is None else _op(opcode, families)
+
+
+@cache
+def all_ops() -> dict[str, Op]:
+    """Return all ops by opcode, in the order of the families."""
+    return {opcode: _op(opcode, families) for opcode, families in families_of().items()}
+
+
+def families_of() -> dict[str, tuple[str, ...]]:
+    """Return the families of each opcode by their rows, which `pyptx.isa.generate` writes as `FAMILIES_OF`."""
+    found: dict[str, dict[str, None]] = {}
     for family in FAMILIES:
-        for row in import_module(f"pyptx.isa.{family}").op.ops.values():
-            rows.setdefault(row.opcode, []).append(row)
-    return {opcode: merged(found) for opcode, found in rows.items()}
+        for row in _rows(family):
+            found.setdefault(row.opcode, {})[family] = None
+    return {opcode: tuple(families) for opcode, families in found.items()}
 
 
-OPS: dict[str, Op] = _collect()
+@cache
+def _op(opcode: str, families: tuple[str, ...]) -> Op:
+    return merged([row for family in families for row in _rows(family) if row.opcode == opcode])
+
+
+def _rows(family: str) -> list[Op]:
+    return list(import_module(f"pyptx.isa.{family}").op.ops.values())

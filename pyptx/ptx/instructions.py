@@ -44,7 +44,7 @@ class _Chain:
             TypeError: an operand given by name, or a value that is not an operand.
         """
         if named:
-            op = isa.OPS.get(self._opcode)
+            op = isa.op_of(self._opcode)
             order = f", as in {op.forms[0].syntax}" if op is not None else ""
             raise OperandError(
                 f"{self!r} takes its operands by position{order}, and only pred= by name; got {', '.join(named)}"

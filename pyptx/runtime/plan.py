@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from pyptx.ir.nodes import Function, Param
@@ -65,6 +64,8 @@ class LaunchResult:
 
     def _repr_html_(self) -> str:
         """Return the totals of the counters as a table."""
+        from html import escape  # a millisecond, which most scripts do not need
+
         totals = self.counters.totals if self.counters is not None else {}
         rows = "".join(
             f"<tr><td style='text-align:left'>{name.replace('_', ' ')}</td><td>{n:,}</td></tr>"

@@ -12,7 +12,6 @@ from pyptx.ir.nodes import Instruction
 from pyptx.ir.operands import ImmediateOperand, Operand, ParenthesizedOperand, VectorOperand
 from pyptx.isa import Form, Match, form_needs
 from pyptx.isa.targets import Needs
-from pyptx.validate._form_errors import no_matching_form
 from pyptx.validate._messages import Problem, range_text
 from pyptx.validate._operand_kinds import Kind, TypeOf, operand_kind
 from pyptx.validate._operand_matching import MatchedOperand, Path, match_operands, operand_at
@@ -144,6 +143,8 @@ def _plan(opcode: str, modifiers: tuple[str, ...], kinds: tuple[Kind, ...]) -> _
         if matched is not None:
             candidates.append((match, matched))
     if not candidates:
+        from pyptx.validate._form_errors import no_matching_form  # what a valid program does not need
+
         return no_matching_form(opcode, modifiers, kinds, matches)
     problems = []
     for match, matched in candidates:

@@ -66,6 +66,8 @@ def find_fixit(op: isa.Op, words: tuple[str, ...], suspect: int, known: frozense
 
 @frozen
 class _Change:
+    """The modifiers after a change at one index."""
+
     at: int
     words: tuple[str, ...]
     dropped: bool = False

@@ -32,7 +32,7 @@ def no_matching_form(
     """
     if len(words) > _match.MAX_MODIFIERS:
         return Problem(f"has {len(words):,} modifiers; an instruction has at most {_match.MAX_MODIFIERS}")
-    op = isa.OPS.get(opcode)
+    op = isa.op_of(opcode)
     if op is None:
         near = get_close_matches(opcode, isa.OPS, 3)
         return Problem("unknown instruction" + (f"; did you mean {alternatives_text(near)}?" if near else ""))

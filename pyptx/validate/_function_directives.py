@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 from pyptx.ir.nodes import CallPrototype, Function, FunctionDirective
 from pyptx.isa.directives import DIRECTIVES, FunctionRule
@@ -25,6 +24,8 @@ def directive_problems(function: Function | CallPrototype, chip: Target, version
         if directive.name == "maxnctapersm":
             yield ".maxnctapersm was removed in PTX ISA 2.1; write .minnctapersm"
         elif rule is None:
+            from difflib import get_close_matches  # what a valid program does not need
+
             near = get_close_matches(directive.name, DIRECTIVES, 1)
             yield f".{directive.name} is not a function directive" + (f"; did you mean .{near[0]}?" if near else "")
         else:

@@ -25,7 +25,9 @@ FORMS = [f for op in isa.OPS.values() for f in op.forms]
 def one(syntax: str, **cells) -> isa.Form:
     op = Family("test")
     op(syntax.split(".")[0].split("{")[0].split(" ")[0], "Test.", "test", form(syntax, **cells))
-    return next(iter(op.ops.values())).forms[0]
+    row = next(iter(op.ops.values()))
+    row.check()
+    return row.forms[0]
 
 
 # rows -------------------------------------------------------------------------------------------------------------
@@ -80,11 +82,13 @@ def test_an_unused_default_is_refused():
     op = Family("test")
     op("add", "Add.", "add", form("add.f32  d, a"), rnd=".rn")
     with pytest.raises(TableError, match="of any form"):
-        _ = op.ops["add"].forms
+        op.ops["add"].check()
 
 
 def test_the_table_is_complete():
     assert len(FORMS) > 950
+    for op in isa.OPS.values():
+        op.check()
     assert all(f.op.summary.endswith(".") and f.op.section for f in FORMS)
     assert all(set(f.operands) >= set(f.some) - set(f.slots) for f in FORMS)
 
