@@ -77,9 +77,14 @@ def instruction_text(node: Instruction) -> str:
 
 
 class Printer:
-    """Accumulates the text: `parts`, with the Python location of each in `owners`."""
+    """Accumulates the text: `parts`, with the Python location of each in `owners`.
 
-    def __init__(self):
+    Args:
+        marks: keep the indices of the parts of instructions and labels in `marked`.
+    """
+
+    def __init__(self, *, marks: bool = False):
+        self.marks = marks
         self.parts: list[str] = []
         self.owners: list[SourceLocation | None] = []
         self.marked: list[tuple[int, Node]] = []  # index of the part of each instruction and label
@@ -118,22 +123,26 @@ class Printer:
             indent: indentation of statements without formatting.
             closed: more text follows, so that a line comment at the end needs a newline.
         """
-        parts, owners, marked, templates = self.parts, self.owners, self.marked, self._templates
+        parts, owners, templates = self.parts, self.owners, self._templates
+        marked = self.marked if self.marks else None
         shared: dict[int, str] = {}
         previous: Node | None = None
         joined = False  # this node continues the previous declaration
+        fresh = False  # the text is known to end with a newline
         for index, node in enumerate(nodes):
-            if parts and parts[-1][-1] != "\n":
+            if not fresh and parts and parts[-1][-1] != "\n":
                 self._fresh_line(previous, node)
+            fresh = False
             if type(node) is Instruction:
-                marked.append((len(parts), node))
+                if marked is not None:
+                    marked.append((len(parts), node))
                 formatting, guard = node.formatting, node.predicate
                 texts = [o.name if type(o) is RegisterOperand else operand_text(o) for o in node.operands]
                 if formatting is None and guard is None:
                     words = " " + ", ".join(texts) if texts else ""
                     parts.append(f"{indent}{node.opcode}{''.join(node.modifiers)}{words};\n")
                     owners.append(node.place)
-                    previous = node
+                    previous, fresh = node, True
                     continue
                 key = (
                     indent if formatting is None else id(formatting),

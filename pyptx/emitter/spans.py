@@ -21,7 +21,7 @@ class Span(NamedTuple):
 
 def statement_spans(module: Module) -> list[Span]:
     """Return the span of every instruction and label in `emit(module)`, in source order."""
-    printer = Printer()
+    printer = Printer(marks=True)
     printer.module(module)
     return _spans(printer.parts, printer.marked)
 

@@ -145,21 +145,22 @@ Operand = (
 
 def operand_text(operand: Operand) -> str:
     """Return the operand as PTX text."""
-    if isinstance(operand, RegisterOperand):
+    kind = type(operand)
+    if kind is RegisterOperand:
         return operand.name
     layout = operand.layout
     if layout is not None:
         return _formatted(operand, layout)
-    if isinstance(operand, LabelOperand):
-        return operand.name
-    if isinstance(operand, ImmediateOperand):
-        return operand.text
-    if isinstance(operand, AddressOperand):
+    if kind is AddressOperand:
         offset = operand.offset
         if offset is None:
             return f"[{operand.base}]{operand.suffix}"
         plus = "" if offset[:1] == "," else "+"  # ptxas takes [%rd1+-8], not [%rd1-8]
         return f"[{operand.base}{plus}{offset}]{operand.suffix}"
+    if kind is ImmediateOperand:
+        return operand.text
+    if kind is LabelOperand:
+        return operand.name
     if isinstance(operand, VectorOperand):
         return (
             "{" + ", ".join([e.name if type(e) is RegisterOperand else operand_text(e) for e in operand.elements]) + "}"

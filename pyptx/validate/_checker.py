@@ -68,13 +68,12 @@ def check(module: Module, target: str | None = None) -> list[Diagnostic]:
     statements: list[list[Diagnostic]] = []
     declarations: list[tuple[object, Diagnostic]] = list(_header(chip, version, module))
     calls = CallSequence()
-    valid = valid_shapes(chip, version)
+    valid, none = valid_shapes(chip, version), []
     for node, scope in walk(module):
-        if isinstance(node, (Instruction, Label)):
-            shape = instruction_shape(node, scope) if isinstance(node, Instruction) else None
-            if shape in valid:
-                statements.append([])
-                continue
+        shape = instruction_shape(node, scope) if type(node) is Instruction else None
+        if shape in valid:
+            statements.append(none)
+        elif isinstance(node, (Instruction, Label)):
             faults = list(_statement(node, scope, chip, version, calls))
             if shape is not None and not faults:
                 valid.add(shape)
@@ -262,9 +261,10 @@ def required_version(module: Module) -> tuple[int, int]:
         if isinstance(node, Instruction):
             mnemonics.add((node.opcode, node.modifiers))
             for operand in node.operands:
-                if isinstance(operand, RegisterOperand):
+                kind = type(operand)
+                if kind is RegisterOperand:
                     names.add(operand.name)
-                elif isinstance(operand, VectorOperand):
+                elif kind is VectorOperand:
                     names.update([element.name for element in operand.elements if isinstance(element, RegisterOperand)])
     by_operands = set()  # mnemonics whose version depends on their operands
     for mnemonic in mnemonics:

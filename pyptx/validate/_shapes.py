@@ -53,7 +53,13 @@ def instruction_shape(node: Instruction, scope: Scope) -> Hashable | None:
     if node.predicate is not None:
         shape.append(("@", type_of(node.predicate.register)))
     for operand in node.operands:
-        part = known.get(operand.name) if isinstance(operand, RegisterOperand) else None
+        kind = type(operand)
+        if kind is RegisterOperand:
+            part = known.get(operand.name)
+        elif kind is AddressOperand:
+            part = _address(operand, known.get(operand.base))
+        else:
+            part = None
         if part is None and (part := _part(operand, type_of, node)) is None:
             return None
         shape.append(part)
@@ -67,14 +73,23 @@ def _restricts_numbers(opcode: str, modifiers: tuple[str, ...]) -> bool:
     return any(operand.values for form in forms for operand in form.operands.values())
 
 
+def _address(operand: AddressOperand, type_name: str | None) -> str | None:
+    """Return the shape of an address whose base has a type: "[" and the type."""
+    if type_name is None or operand.suffix or (operand.offset is not None and not _is_small(operand.offset)):
+        return None
+    return _ADDRESSES.get(type_name) or _ADDRESSES.setdefault(type_name, "[" + type_name)
+
+
+_ADDRESSES: dict[str, str] = {}  # a text that is kept is hashed once
+
+
 def _part(operand: Operand, type_of: TypeOf, node: Instruction) -> Hashable | None:
-    """Return the shape of an operand: a type, the name of a special register, or a tuple that starts with its kind."""
+    """Return the shape of an operand: a type, the name of a special register, or its kind with what it consists of."""
     if isinstance(operand, (RegisterOperand, LabelOperand)):
         name = operand.name
         return type_of(name) or (name if registers.lookup(name) is not None else None)
     if isinstance(operand, AddressOperand):
-        type_name = None if operand.suffix or not _is_small(operand.offset or "0") else type_of(operand.base)
-        return None if type_name is None else ("[", type_name)
+        return _address(operand, type_of(operand.base))
     if isinstance(operand, ImmediateOperand):
         free = _is_small(operand.text) and not _restricts_numbers(node.opcode, node.modifiers)
         return ("#", "int" if free else operand.text)
