@@ -145,21 +145,20 @@ Operand = (
 
 def operand_text(operand: Operand) -> str:
     """Return the operand as PTX text."""
-    kind = type(operand)
-    if kind is RegisterOperand:
+    if type(operand) is RegisterOperand:
         return operand.name
     layout = operand.layout
     if layout is not None:
         return _formatted(operand, layout)
-    if kind is AddressOperand:
+    if type(operand) is AddressOperand:
         offset = operand.offset
         if offset is None:
             return f"[{operand.base}]{operand.suffix}"
         plus = "" if offset[:1] == "," else "+"  # ptxas takes [%rd1+-8], not [%rd1-8]
         return f"[{operand.base}{plus}{offset}]{operand.suffix}"
-    if kind is ImmediateOperand:
+    if type(operand) is ImmediateOperand:
         return operand.text
-    if kind is LabelOperand:
+    if type(operand) is LabelOperand:
         return operand.name
     if isinstance(operand, VectorOperand):
         return (

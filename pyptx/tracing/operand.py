@@ -137,7 +137,7 @@ def address(value: object, offset: object = None) -> AddressOperand:
 
 def shifted(base: AddressOperand, offset: object) -> AddressOperand:
     """Return the address moved by `offset`; constants are folded."""
-    if offset.__class__ is int or (isinstance(offset, int) and not isinstance(offset, bool)):
+    if type(offset) is int or (isinstance(offset, int) and not isinstance(offset, bool)):
         if base.offset is None:
             return base if offset == 0 else AddressOperand(base.base, str(offset))
         if base.offset.lstrip("-").isdigit():

@@ -261,10 +261,9 @@ def required_version(module: Module) -> tuple[int, int]:
         if isinstance(node, Instruction):
             mnemonics.add((node.opcode, node.modifiers))
             for operand in node.operands:
-                kind = type(operand)
-                if kind is RegisterOperand:
+                if type(operand) is RegisterOperand:
                     names.add(operand.name)
-                elif kind is VectorOperand:
+                elif type(operand) is VectorOperand:
                     names.update([element.name for element in operand.elements if isinstance(element, RegisterOperand)])
     by_operands = set()  # mnemonics whose version depends on their operands
     for mnemonic in mnemonics:

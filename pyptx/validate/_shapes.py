@@ -53,10 +53,9 @@ def instruction_shape(node: Instruction, scope: Scope) -> Hashable | None:
     if node.predicate is not None:
         shape.append(("@", type_of(node.predicate.register)))
     for operand in node.operands:
-        kind = type(operand)
-        if kind is RegisterOperand:
+        if type(operand) is RegisterOperand:
             part = known.get(operand.name)
-        elif kind is AddressOperand:
+        elif type(operand) is AddressOperand:
             part = _address(operand, known.get(operand.base))
         else:
             part = None
