@@ -157,3 +157,42 @@ def test_products_by_tiles(rng, columns, depth):
     args, grid, shared = (a, b, c, m, n, k), (-(-n // columns), 2), 2 * depth * (96 + columns)
     launch("unopened_tiles", f"tile_{columns}_{depth}", *args, grid=grid, block=(128,), smem_bytes=shared)
     close(c, a.astype(float) @ b.astype(float))
+
+
+@pytest.mark.parametrize("name", ["each", "tiles", "arrays"])
+def test_steps_of_bodies(rng, name):
+    count, step, soft = 300, 0.01, 0.1
+    state = random(rng, count, 7)
+    place, speed, mass = (state[:, part].astype(float) for part in (slice(3), slice(3, 6), 6))
+    apart = place[None] - place[:, None]
+    inverse = ((apart**2).sum(2) + soft**2) ** -1.5
+    speed = speed + step * np.einsum("ijk,ij,j->ik", apart, inverse, mass)
+    grid, block = (2,), (256,)
+    if name == "arrays":
+        x, y, z, vx, vy, vz, masses = (np.ascontiguousarray(state[:, i]) for i in range(7))
+        launch(
+            "unopened_bodies", "forces_arrays", x, y, z, masses, vx, vy, vz, count, step, soft, grid=grid, block=block
+        )
+        launch("unopened_bodies", "move_arrays", x, y, z, vx, vy, vz, count, step, grid=grid, block=block)
+        state = np.stack([x, y, z, vx, vy, vz, masses], 1)
+    else:
+        launch("unopened_bodies", f"forces_{name}", state, count, step, soft, grid=grid, block=block)
+        launch("unopened_bodies", "move_bodies", state, count, step, grid=grid, block=block)
+    close(state[:, 3:6], speed, 1e-3)
+    close(state[:, :3], place + step * speed, 1e-3)
+
+
+def test_attention_that_keeps_all_scores(rng):
+    batch, time, heads, size = 2, 24, 3, 8
+    width, rows, block = heads * size, batch * heads * time, (32,)
+    x = random(rng, batch, time, 3 * width)
+    kept, weights = np.zeros((2, batch, heads, time, time), np.float32)
+    out, sizes = np.zeros((batch, time, width), np.float32), (batch, time, width, heads)
+    launch("unopened_attention", "scores", kept, x, *sizes, grid=(rows * time // 32,), block=block)
+    launch("unopened_attention", "softmax", weights, kept, batch, time, heads, grid=(-(-rows // 32),), block=block)
+    launch("unopened_attention", "weighted", out, weights, x, *sizes, grid=(-(-rows // 32),), block=block)
+    q, k, v = (x[..., i * width :][..., :width].reshape(batch, time, heads, size).astype(float) for i in range(3))
+    scores = np.einsum("bthd,bshd->bhts", q, k) / np.sqrt(size)
+    scores = np.where(np.tri(time, dtype=bool), np.exp(scores - scores.max(3, keepdims=True)), 0)
+    wanted = np.einsum("bhts,bshd->bthd", scores / scores.sum(3, keepdims=True), v)
+    close(out, wanted.reshape(batch, time, width), 1e-3)

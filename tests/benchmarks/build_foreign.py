@@ -69,6 +69,8 @@ ARCHITECTURES = {  # the least that the instructions need
     "unopened_training": "compute_75",
     "unopened_matrix": "compute_75",
     "unopened_bias": "compute_80",
+    "unopened_bodies": "compute_75",
+    "unopened_attention": "compute_75",
     "unopened_tiles": "compute_120",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm

@@ -33,15 +33,16 @@ hand to the end, and the largest rows of a tile, which are 24 of 144. Of the ker
 the second residual, whose grid is stated as one of two, nor the third gradient of a bias.
 
 Left out are also: of the lessons those that take less than 10 us, atomics on one counter whose times differ by a third, and a Titan V
-and a Titan X; products on an RTX 4060 Ti, which follow SGEMM_CUDA; forces between bodies on a T4, where a step takes less than the
-forces that are a part of it; scans on an H100 without a method; quantization on H100 and H20, whose times include a copy by a library;
-dequantization of which the tables were not at hand; products by tensor maps on an RTX 5090, whose tiles a search chose for each size;
+and a Titan X; products on an RTX 4060 Ti, which follow SGEMM_CUDA; forces between bodies of one author on a T4, where a step takes less
+than the forces that are a part of it; scans on an H100 without a method; quantization on H100 and H20, whose times include a copy by a
+library; dequantization of which the tables were not at hand; products by tensor maps on an RTX 5090, whose tiles a search chose for each size;
 norms on an RTX 3070 Laptop and an RTX 5060 Laptop; operations of a transformer whose GPU only one of the articles names; kernels of
 training without a GPU, or that exceed DRAM; and products with a vector and softmax on a GTX 1050 Ti. No source on sm_90 had all.
 
 Inferred: that the A100 80 GB of the layer norms is an SXM one; that the launches of embeddings and residual are timed as the later ones
 of the same file, each between events after a write of L2, and the earlier sums of columns in a series; the clearing of a buffer of
-12 KB before the gradients of a bias is not counted; that tokens are spread evenly; grids of sums and copies by the code, which the tables
+12 KB before the gradients of a bias is not counted; that the A100 80 GB of the attention is an SXM one; that the places of the bodies are
+spread evenly, on which no time depends; that tokens are spread evenly; grids of sums and copies by the code, which the tables
 state twice and eight times as large; and that rows at the edge of the sparse matrix, 1 of 2500, have no entries.
 
 The kernels are written for this repository after the code or the descriptions (nothing is copied); ladder_data/unopened_*.json has the
@@ -187,6 +188,62 @@ def bias() -> Ladder:
     return by_threads("gradients of a bias by threads", data_of("unopened_bias"), rung)
 
 
+def bodies() -> Ladder:
+    """Steps of bodies that attract each other, by the forces and the places of a step; ms of 100 steps."""
+    data, rungs, count, file = data_of("unopened_bodies"), [], 50000, "unopened_bodies.ptx"
+    on, grid = data["gpu"], (-(-count // 256),)
+
+    def state() -> np.ndarray:
+        found = np.zeros((count, 7), np.float32)
+        found[:, :3], found[:, 6] = np.random.default_rng(0).uniform(-1, 1, (count, 3)), 1
+        return found
+
+    def arrays() -> list[np.ndarray]:
+        found = state()
+        return [np.ascontiguousarray(found[:, i]) for i in (0, 1, 2, 6, 3, 4, 5)]
+
+    def moved() -> Sequence[Any]:
+        x, y, z, _, *speeds = arrays()
+        return [x, y, z, *speeds, count, 0.01]
+
+    args = {
+        "each": (lambda: [state(), count, 0.01, 0.1], "move_bodies", lambda: [state(), count, 0.01]),
+        "tiles": (lambda: [state(), count, 0.01, 0.1], "move_bodies", lambda: [state(), count, 0.01]),
+        "arrays": (lambda: [*arrays(), count, 0.01, 0.1], "move_arrays", moved),
+    }
+    for name, ms in data["values"].items():
+        forces, entry, places = args[name]
+        first = Rung(name, on, 0, file, f"forces_{name}", grid, (256,), forces, repeated=True)
+        second = Rung(name, on, 0, file, entry, grid, (256,), places, repeated=True)
+        rungs.append(Launches(f"forces_{name}", on, ms / 1e5, (first, second)))
+    return source_ladder("steps of bodies", data, rungs)
+
+
+def attention() -> Ladder:
+    """Causal attention that keeps all scores, by the threads of the CTAs of its three kernels; ms."""
+    data, file, batch, time, heads = data_of("unopened_attention"), "unopened_attention.ptx", 8, 1024, 12
+    on, rungs, sizes, every = data["gpu"], [], (batch, time, WIDTH, heads), (batch, heads, time, time)
+
+    def scores() -> Sequence[Any]:
+        return [*zeros(every, (batch, time, 3 * WIDTH))(), *sizes]
+
+    def softmax() -> Sequence[Any]:
+        return [*zeros(every, every)(), batch, time, heads]
+
+    def weighted() -> Sequence[Any]:
+        return [*zeros((batch, time, WIDTH), every, (batch, time, 3 * WIDTH))(), *sizes]
+
+    for name, ms in data["values"].items():
+        threads, rows = int(name), batch * heads * time
+        parts = (
+            Rung(name, on, 0, file, "scores", (rows * time // threads,), (threads,), scores, isolated=True),
+            Rung(name, on, 0, file, "softmax", (rows // threads,), (threads,), softmax),
+            Rung(name, on, 0, file, "weighted", (rows // threads,), (threads,), weighted),
+        )
+        rungs.append(Launches(f"attention {name}", on, ms / 1e3, parts))
+    return source_ladder("attention by threads", data, rungs)
+
+
 def matrix() -> Ladder:
     """A sparse matrix of a stencil times a vector, f64, by the side of the grid; ms."""
     data, rungs = data_of("unopened_matrix"), []
@@ -220,5 +277,5 @@ def tiles() -> Ladder:
 
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
-    every = chain(lessons(), training(), [bias(), matrix(), tiles()])
+    every = chain(lessons(), training(), [bias(), bodies(), attention(), matrix(), tiles()])
     yield from (replace(ladder, held=True) for ladder in every)
