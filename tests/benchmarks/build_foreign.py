@@ -65,6 +65,13 @@ ARCHITECTURES = {  # the least that the instructions need
     "sealed_products": "compute_80",
     "sealed_wmma": "compute_80",
     "sealed_wgmma": "compute_90a",
+    "unopened_lessons": "compute_75",
+    "unopened_training": "compute_75",
+    "unopened_matrix": "compute_75",
+    "unopened_bias": "compute_80",
+    "unopened_bodies": "compute_75",
+    "unopened_attention": "compute_75",
+    "unopened_tiles": "compute_120",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 

@@ -38,11 +38,13 @@ RELATIVES = {
     "GTX 1650": ("T4", 14, 1.62e9, 192e9, 1, 90),
     "RTX 2080 Ti": ("T4", 68, 1.545e9, 616e9, 5.5, 250),
     "RTX 2060 SUPER": ("T4", 34, 1.65e9, 448e9, 4, 175),
+    "RTX 2070 SUPER": ("T4", 40, 1.77e9, 448e9, 4, 215),
     "RTX 3060": ("RTX 3090", 28, 1.882e9, 360e9, 2.25, 170),
     "RTX 3060 of 1.78 GHz": ("RTX 3090", 28, 1.777e9, 360e9, 2.25, 170),
     "RTX 3060 Laptop": ("RTX 3090", 30, 1.282e9, 288e9, 3, 80),
     "RTX 3060 Laptop at 1.42 GHz": ("RTX 3090", 30, 1.42e9, 336e9, 3, 115),
     "RTX 3060 Ti": ("RTX 3090", 38, 1.695e9, 448e9, 3, 200),
+    "RTX 3070": ("RTX 3090", 46, 1.725e9, 448e9, 4, 220),
     "RTX 3070 Ti": ("RTX 3090", 48, 1.8e9, 608e9, 4, 290),
     "RTX 3090 at 1.39 GHz": ("RTX 3090", 82, 1.39e9, 936e9, 6, 350),
     "RTX 3080": ("RTX 3090", 68, 1.725e9, 760e9, 5, 320),
@@ -81,11 +83,13 @@ BOOSTED = frozenset(
     (
         "GTX 1650",
         "RTX 2060 SUPER",
+        "RTX 2070 SUPER",
         "RTX 2080 Ti",
         "RTX 3060",
         "RTX 3060 of 1.78 GHz",
         "RTX 3060 Laptop",
         "RTX 3060 Ti",
+        "RTX 3070",
         "RTX 3070 Ti",
         "RTX 3080",
         "RTX 4060 Ti",
@@ -224,7 +228,7 @@ def program(file: str, target: str) -> pyptx.Program:
     """Return the kernels of a file for a target; nvcc emits the same instructions for all from the one it names on."""
     number = targets.parse(target).number
     text = (HERE / file).read_text(encoding="utf-8")
-    return pyptx.load(re.sub(r"^\.target sm_(?:75|80|90|100)$", f".target sm_{number}", text, flags=re.MULTILINE))
+    return pyptx.load(re.sub(r"^\.target sm_(?:75|80|90|100|120)$", f".target sm_{number}", text, flags=re.MULTILINE))
 
 
 @lru_cache(maxsize=4)
