@@ -145,7 +145,7 @@ Operand = (
 
 def operand_text(operand: Operand) -> str:
     """Return the operand as PTX text."""
-    if type(operand) is RegisterOperand:
+    if isinstance(operand, RegisterOperand):
         return operand.name
     layout = operand.layout
     if layout is not None:
