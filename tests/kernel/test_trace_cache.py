@@ -439,7 +439,7 @@ from examples.softmax import softmax
 x = np.ones((64, 128), np.float32)
 before = set(sys.modules)
 softmax.run(Runtime(CudaBackend(FakeDriver()), arrays_of(x)), [x], None, {})
-print(softmax.last_specialization.origin, "pyptx.validate._checker" in sys.modules, "pyptx.isa._table" in sys.modules)
+print(softmax.last_specialization.origin, "pyptx.validate._checker" in sys.modules, "pyptx.isa.integer" in sys.modules)
 """
 
 
