@@ -11,7 +11,6 @@ import sys
 import sysconfig
 import time
 import urllib.request
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -123,7 +122,12 @@ class Lab:
         while not (value := self.js(script, *arguments)):
             if time.monotonic() > until:
                 self.shot("failed")
-                pytest.fail(f"never true: {script}\n{self.complaints}")
+                state = self.js(
+                    "return {url: location.href, focus: document.hasFocus(), active: document.activeElement?.className}"
+                )
+                pytest.fail(
+                    f"never true: {script}\npage: {state}\nconsole: {self.complaints}\n{self.log.read_text()[-4000:]}"
+                )
             time.sleep(0.2)
         return value
 
@@ -146,33 +150,8 @@ class Lab:
         self.command("notebook:run-all-cells")
 
     def wait_for_kernel(self) -> None:
-        """Wait until the kernel of the notebook is idle; a kernel that JupyterLab has not reached in time is restarted once.
-
-        Starting a kernel and connecting to it are JupyterLab's, and not what is tested here. The warning says what was
-        known about the kernel then.
-        """
-        from selenium.common.exceptions import TimeoutException
-        from selenium.webdriver.support.wait import WebDriverWait
-
-        idle = "return window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
-        try:
-            WebDriverWait(self.chrome, LIMIT_S).until(lambda _: self.js(idle))
-        except TimeoutException:
-            warnings.warn(f"no idle kernel in {LIMIT_S} s, restarted: {self.kernel_state}", stacklevel=2)
-            for kernel in self.request("/api/kernels"):
-                self._send("POST", f"/api/kernels/{kernel['id']}/restart", b"{}")
-            self.wait(idle)
-
-    @property
-    def kernel_state(self) -> str:
-        """What the page, the server and its log say about the kernel of the notebook."""
-        page = self.js(
-            "const context = window.jupyterapp?.shell.currentWidget?.sessionContext, kernel = context?.session?.kernel; "
-            "return {kernel: kernel?.id, status: kernel?.status, connection: kernel?.connectionStatus, "
-            "display: context?.kernelDisplayStatus, dialog: document.querySelector('.jp-Dialog')?.innerText}"
-        )
-        server = [self.request(f"/api/{what}") for what in ("kernels", "sessions")]
-        return json.dumps({"page": page, "server": server}, indent=1) + "\n" + self.log.read_text()[-4000:]
+        """Wait until the kernel of the notebook in front is idle."""
+        self.wait("return window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'")
 
     def all(self, selector: str) -> list:
         return self.chrome.find_elements("css selector", selector)

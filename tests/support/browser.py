@@ -48,6 +48,8 @@ def browser(profile: Path) -> Iterator:
     started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     try:
         started.set_page_load_timeout(60)
+        # A headless window need not have the focus, without which JupyterLab has no current widget.
+        started.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
         yield started
     finally:
         started.quit()
