@@ -38,6 +38,7 @@ from pyptx.types import from_name
 __all__ = ["MAX_DEPTH", "BodyWriter", "node_text", "variable_arguments"]
 
 MAX_DEPTH = 16  # nested blocks; Python allows 20, deeper ones are written as PTX text
+_PART_LINES = 1000  # about 6 MB while Python compiles them
 _FRAME = Module(Version(9, 0), Target(("sm_90",)), AddressSize(64))
 _HEAD = emit(_FRAME)
 
@@ -66,8 +67,11 @@ class BodyWriter:
 
     def body(self, statements: tuple[Statement, ...]) -> None:
         """Write all statements; `pass` if they produce no code."""
-        before = len(self.lines.out)
+        before = part = len(self.lines.out)
         for statement in statements:
+            if not self._depth and len(self.lines.out) - part > _PART_LINES:
+                self.lines.begin_part(inside=True)
+                part = len(self.lines.out)
             self.statement(statement)
         if all(line.lstrip().startswith("#") for line in self.lines.out[before:]):
             self.lines.add("pass")

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pyptx.codegen.body_writer import BodyWriter, node_text, variable_arguments
+from pyptx.codegen.execution import Part, TranspileError, text_of, trace_parts
 from pyptx.codegen.python_source import Lines, identifier, literal
 from pyptx.codegen.scopes import RegisterScopes
-from pyptx.codegen.verify import TranspileError, verify
+from pyptx.codegen.verify import differences
 from pyptx.ir.nodes import (
     SILENT,
     FieldOperand,
@@ -60,16 +61,18 @@ class FileWriter:
         self._write_body = write_body or self._plain_body
         self.unit = _needs_unit(module)
 
-    def text(self) -> str:
-        """Return the text of the file."""
+    def parts(self) -> list[Part]:
+        """Return the text of the file, in parts that can be executed one after the other."""
         lines = Lines()
         if self.unit:
             self._unit(lines)
         for node in self.module.directives:
             match node:
                 case Function(declaration=False, attributes=()):
+                    lines.begin_part()
                     lines.out += ["", ""]
                     self._function(lines, node)
+                    lines.begin_part()
                 case Function():
                     self._declaration(lines, node)
                 case VarDecl():
@@ -79,7 +82,7 @@ class FileWriter:
                     pass
                 case _:
                     lines.add(f"unit.raw({literal(node_text(node))})")
-        return self._imports() + lines.text()
+        return [Part(self._imports(), False), *(Part(text, inside) for text, inside in lines.parts())]
 
     def _imports(self) -> str:
         text = "from pyptx import kernel, reg, smem, ptx\n"
@@ -169,6 +172,7 @@ class FileWriter:
                 arguments.insert(0, f"name={literal(node.name)}")
             lines.call("@unit.func" + ("(" if arguments else ""), arguments, ")" if arguments else "")
         lines.add(f"def {name}():")
+        lines.begin_part(inside=True)
         lines.depth += 1
         names = RegisterScopes(self.taken | {"range"} | _TYPES)
         self._write_body(lines, names, self.types, node)
@@ -189,11 +193,11 @@ def plain_python(module: Module, *, kernel_name: str | None = None) -> str:
     def name(function: Function) -> str:
         return kernel_name if kernel_name and function.name == first and function.is_entry else function.name
 
-    text = FileWriter(module, function_name=name).text()
-    found = verify(text, module)
+    parts = FileWriter(module, function_name=name).parts()
+    found = differences(module, trace_parts(parts))
     if found:
         raise TranspileError("the generated Python traces to a different program: " + "; ".join(found[:3]))
-    return text
+    return text_of(parts)
 
 
 _TYPES = frozenset(t.value for t in ScalarType)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Iterator
 
 __all__ = ["Lines", "WIDTH", "identifier", "literal"]
 
@@ -16,11 +17,17 @@ class Lines:
     Attributes:
         depth: indentation of the next line, in levels of four spaces.
         out: the lines so far.
+        starts: where in `out` a part begins that can be executed by itself; True for a part of a function body.
     """
 
     def __init__(self, depth: int = 0):
         self.depth = depth
         self.out: list[str] = []
+        self.starts: list[tuple[int, bool]] = [(0, False)]
+
+    def begin_part(self, *, inside: bool = False) -> None:
+        """Begin a part of the file, or of the body of the function before it; see `execution.Part`."""
+        self.starts.append((len(self.out), inside))
 
     def add(self, text: str = "") -> None:
         """Append one line at the current indentation."""
@@ -61,9 +68,12 @@ class Lines:
         head, _, rest = text.partition("(")
         self.call(f"{variable} = {head}(", _arguments(rest[:-1]))
 
-    def text(self) -> str:
-        """Return the source."""
-        return "\n".join(self.out) + "\n"
+    def parts(self) -> Iterator[tuple[str, bool]]:
+        """Yield the source of each part, and True for a part of a function body."""
+        ends = [start for start, _ in self.starts[1:]] + [len(self.out)]
+        for (start, inside), end in zip(self.starts, ends, strict=True):
+            if start < end:
+                yield "\n".join(self.out[start:end]) + "\n", inside
 
 
 def _arguments(text: str) -> list[str]:

@@ -18,6 +18,7 @@ from pyptx import validate
 from pyptx.codegen.body_writer import BodyWriter
 from pyptx.codegen.control_flow import count_label_references, drop_fallthrough_branches, structure_control_flow
 from pyptx.codegen.demangle import plain_name
+from pyptx.codegen.execution import Part, text_of, trace_parts
 from pyptx.codegen.file_writer import FileWriter, plain_python
 from pyptx.codegen.flatten_scopes import flatten_scopes, shorten_labels
 from pyptx.codegen.items import If, Item, Loop, Range, Region
@@ -27,7 +28,7 @@ from pyptx.codegen.python_source import Lines
 from pyptx.codegen.reroll import reroll
 from pyptx.codegen.scopes import RegisterScopes
 from pyptx.codegen.sugar_writer import SugarWriter
-from pyptx.codegen.verify import differences, trace_source
+from pyptx.codegen.verify import differences
 from pyptx.ir.nodes import (
     Function,
     Instruction,
@@ -77,14 +78,14 @@ def apply_sugar(module: Module, *, kernel_name: str | None = None) -> str:
     """
     writer = _SugarTranspiler(module, kernel_name)
     original = _Original(module)
-    text = writer.text(module)
-    if not original.mismatch(text):
-        return text
+    parts = writer.parts(module)
+    if not original.mismatch(parts):
+        return text_of(parts)
     for function in module.functions:
         if not function.declaration:
             writer.repair(function)
-    text = writer.text(module)
-    return plain_python(module, kernel_name=kernel_name) if original.mismatch(text) else text
+    parts = writer.parts(module)
+    return plain_python(module, kernel_name=kernel_name) if original.mismatch(parts) else text_of(parts)
 
 
 class _Original:
@@ -99,10 +100,10 @@ class _Original:
         """Machine code; None if it cannot be assembled here."""
         return None if self.refused else machine_code(self.module)
 
-    def mismatch(self, text: str) -> str:
+    def mismatch(self, parts: list[Part]) -> str:
         """Return how Python differs from the module, "" if it traces to the same program and machine code."""
         try:
-            again = trace_source(text)
+            again = trace_parts(parts)
             found = differences(self.module, again, names=False)
             if not found and not self.refused:
                 found = _refused(again)  # register types may have changed
@@ -130,8 +131,8 @@ class _SugarTranspiler:
             for f in module.functions
         }
 
-    def text(self, module: Module) -> str:
-        return FileWriter(module, function_name=lambda f: self.names[f.name], write_body=self._body).text()
+    def parts(self, module: Module) -> list[Part]:
+        return FileWriter(module, function_name=lambda f: self.names[f.name], write_body=self._body).parts()
 
     def repair(self, function: Function) -> None:
         """Disable rewrites of a function until it verifies."""
@@ -147,7 +148,7 @@ class _SugarTranspiler:
 
         def differs(rewrites: RewriteFilter) -> bool:
             self.filters[function.name] = rewrites
-            return bool(original.mismatch(self.text(alone)))
+            return bool(original.mismatch(self.parts(alone)))
 
         if not differs(RewriteFilter()):
             return
@@ -164,7 +165,7 @@ class _SugarTranspiler:
             if len(kinds) > 1 and not differs(RewriteFilter(kinds=kinds - {kind})):
                 kinds.discard(kind)
         if len(kinds) == 1:
-            rounds = min(_MAX_ROUNDS, _BISECTED // len(self.text(alone)))
+            rounds = min(_MAX_ROUNDS, _BISECTED // len(text_of(self.parts(alone))))
             self._narrow(differs, kinds.copy().pop(), done, rounds)
         else:
             differs(RewriteFilter(kinds=kinds))

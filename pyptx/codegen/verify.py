@@ -6,19 +6,12 @@
 
 from __future__ import annotations
 
-import linecache
-import sys
 from collections.abc import Iterator
-from itertools import count
-from typing import Any
 
 from pyptx.codegen.canonical import canonical_form, strip_comments
-from pyptx.errors import PtxError
 from pyptx.ir.nodes import SILENT, Function, Module, RegDecl, VarDecl
 
-__all__ = ["Differences", "TranspileError", "differences", "verify", "trace_source"]
-
-_NUMBERS = count(1)
+__all__ = ["Differences", "differences"]
 
 Differences = list[str]
 
@@ -65,37 +58,3 @@ def _exact(function: Function) -> list[object]:
     declared = [s for s in body if isinstance(s, (RegDecl, VarDecl))]
     declared.sort(key=lambda s: (isinstance(s, VarDecl), s.name, repr(s)))
     return [*declared, *(s for s in body if not isinstance(s, (RegDecl, VarDecl)))]
-
-
-class TranspileError(PtxError, RuntimeError):
-    """The generated Python does not trace back to the PTX: a bug in the transpiler."""
-
-
-def trace_source(source: str) -> Module:
-    """Execute generated Python and return the module it traces to: that of its unit, or of its only kernel.
-
-    Raises:
-        TranspileError: the source defines neither.
-    """
-    name = f"<transpiled {next(_NUMBERS)}>"
-    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)  # for messages
-    recursion = sys.getrecursionlimit()
-    try:
-        sys.setrecursionlimit(max(recursion, 20_000))
-        space: dict[str, Any] = {"__name__": name}
-        exec(compile(source, name, "exec"), space)
-        unit = space.get("unit")
-        if unit is not None:
-            return unit.module()
-        kernels = [value for value in space.values() if hasattr(value, "module") and hasattr(value, "template_params")]
-        if len(kernels) != 1:
-            raise TranspileError(f"the generated file defines {len(kernels)} kernels and no unit")
-        return kernels[0].module()
-    finally:
-        sys.setrecursionlimit(recursion)
-        linecache.cache.pop(name, None)
-
-
-def verify(source: str, module: Module, *, names: bool = True) -> Differences:
-    """Trace `source` and return its differences from `module`; see `differences`."""
-    return differences(module, trace_source(source), names=names)

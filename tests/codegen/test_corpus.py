@@ -11,7 +11,7 @@ import pytest
 from codegen.machine import machine_code
 
 from pyptx.codegen import ptx_to_python
-from pyptx.codegen.verify import trace_source
+from pyptx.codegen.execution import trace_source
 from pyptx.emitter import emit
 from pyptx.parser import parse
 

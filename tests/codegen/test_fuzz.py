@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pyptx.codegen import ptx_to_python
-from pyptx.codegen.verify import differences, trace_source
+from pyptx.codegen.execution import trace_source
+from pyptx.codegen.verify import differences
 from pyptx.parser import parse
 
 HEADER = """.version 8.5

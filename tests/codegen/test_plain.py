@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pyptx.codegen import ir_to_python, ptx_to_python
-from pyptx.codegen.verify import trace_source
+from pyptx.codegen.execution import trace_source
 from pyptx.ir.normalize import diff_modules
 from pyptx.parser import parse
 

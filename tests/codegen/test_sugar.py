@@ -10,7 +10,8 @@ from codegen.machine import machine_code
 
 from pyptx.codegen import instruction_writer, ptx_to_python, sugar_writer
 from pyptx.codegen.demangle import demangled, plain_name
-from pyptx.codegen.verify import differences, trace_source
+from pyptx.codegen.execution import trace_source
+from pyptx.codegen.verify import differences
 from pyptx.emitter import emit
 from pyptx.parser import parse
 

@@ -130,7 +130,7 @@ def examine(path: Path, chosen: list[str], limit: int) -> dict:
     """Return the problems of a file by step."""
     from pyptx import check_ptx
     from pyptx.codegen import ptx_to_python
-    from pyptx.codegen.verify import trace_source
+    from pyptx.codegen.execution import trace_source
     from pyptx.emitter import emit
     from pyptx.parser import parse
     from pyptx.program import Program
