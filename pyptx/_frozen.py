@@ -21,10 +21,10 @@ _slotted = dataclass(init=False, repr=False, eq=False, slots=True)
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field, Field))
 def frozen(cls: type[T]) -> type[T]:
-    """Make `cls` an immutable dataclass with slots, compared and hashed by its fields with `compare=True`.
+    """Make `cls` an immutable dataclass with slots, compared and hashed by its fields as `field` says.
 
     `dataclasses.fields`, `replace`, `asdict`, `match` statements, copying and pickling work as for any dataclass.
-    `__post_init__` and `default_factory` are not supported.
+    `__post_init__` is not supported.
 
     Examples:
         >>> @frozen
@@ -38,17 +38,19 @@ def frozen(cls: type[T]) -> type[T]:
     """
     made: Any = _slotted(cls)
     members = fields(made)
-    compared = [f.name for f in members if f.compare]
-    key: Callable[[Any], Any] = attrgetter(*compared) if compared else lambda self: ()
+    key = _getter([f.name for f in members if f.compare])
+    hashed = _getter([f.name for f in members if (f.compare if f.hash is None else f.hash)])
 
     def __eq__(self: Any, other: object) -> bool:
         return key(self) == key(other) if other.__class__ is self.__class__ else NotImplemented
 
     def __hash__(self: Any) -> int:
-        return hash(key(self))
+        return hash(hashed(self))
 
     made.__init__ = _init(made, members)
-    made.__eq__, made.__hash__, made.__repr__ = __eq__, __hash__, _repr
+    made.__eq__, made.__hash__ = __eq__, __hash__
+    if "__repr__" not in cls.__dict__:
+        made.__repr__ = _repr
     made.__setattr__, made.__delattr__ = _setattr, _delattr
     made.__getstate__, made.__setstate__ = _getstate, _setstate
     params = made.__dataclass_params__
@@ -56,20 +58,28 @@ def frozen(cls: type[T]) -> type[T]:
     return made
 
 
+def _getter(names: list[str]) -> Callable[[Any], Any]:
+    return attrgetter(*names) if names else lambda self: ()
+
+
 def _init(cls: type, members: tuple[Field, ...]) -> Callable[..., None]:
     """Compile `__init__`, which stores through the slot descriptors because `__setattr__` raises."""
     names: dict[str, Any] = {"__name__": cls.__module__}
-    positional, keywords = [], []
+    positional, keywords, body = [], [], []
     for f in members:
         names[f"_set_{f.name}"] = getattr(cls, f.name).__set__
-        parameter = f.name
-        if f.default is not MISSING:
+        parameter = value = f.name
+        if f.default_factory is not MISSING:
+            names["_MISSING"], names[f"_make_{f.name}"] = MISSING, f.default_factory
+            parameter += "=_MISSING"
+            value = f"_make_{f.name}() if {f.name} is _MISSING else {f.name}"
+        elif f.default is not MISSING:
             names[f"_default_{f.name}"] = f.default
             parameter += f"=_default_{f.name}"
+        body.append(f"_set_{f.name}(self, {value})")
         (keywords if f.kw_only else positional).append(parameter)
     parameters = ["self", *positional, *(["*", *keywords] if keywords else [])]
-    body = [f"_set_{f.name}(self, {f.name})" for f in members] or ["pass"]
-    exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(body), names)
+    exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(body or ["pass"]), names)
     init = names.pop("__init__")
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     init.__annotations__ = {f.name: f.type for f in members} | {"return": None}

@@ -104,7 +104,7 @@ class SourceLocation:
 
     @property
     def line(self) -> int:
-        return self.position.line
+        return _positions(self.code)[2 * self.lasti]
 
     @property
     def stack(self) -> tuple[SourceLocation, ...]:

@@ -389,7 +389,6 @@ def _is_complete(metadata: Mapping[str, Any]) -> bool:
 
 def _sass_of(cubin: bytes) -> tuple[SassLine, ...]:
     from pyptx.toolchain.locate import version_of  # late: a launch disassembles nothing
-    from pyptx.toolchain.nvdisasm import disassemble
     from pyptx.toolchain.sass import from_columns, to_columns
     from pyptx.toolchain.sass_liveness import ANALYSIS_VERSION
 
@@ -401,6 +400,8 @@ def _sass_of(cubin: bytes) -> tuple[SassLine, ...]:
             return from_columns(kept)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             pass  # written by another version of pyptx: disassemble again
+    from pyptx.toolchain.nvdisasm import disassemble  # late: mostly, the disassembly is cached
+
     lines = disassemble(cubin)
     cache.put_sass(name, tool, to_columns(lines))
     return lines

@@ -20,6 +20,7 @@ class Frozen:
     name: str
     sizes: tuple[int, ...] = (1,)
     note: str | None = field(default=None, compare=False, repr=False)
+    found: dict[str, int] = field(default_factory=dict, hash=False)
     place: int = field(default=0, kw_only=True)
 
 
@@ -28,6 +29,7 @@ class Dataclass:
     name: str
     sizes: tuple[int, ...] = (1,)
     note: str | None = field(default=None, compare=False, repr=False)
+    found: dict[str, int] = field(default_factory=dict, hash=False)
     place: int = field(default=0, kw_only=True)
 
 
@@ -44,6 +46,10 @@ class Dataclass:
         lambda kind: [repr(made) for made in (copy.copy(kind("a")), copy.deepcopy(kind("a", place=2)))],
         lambda kind: pickle.loads(pickle.dumps(kind("a", note="b"))) == kind("a"),
         lambda kind: pickle.loads(pickle.dumps(kind("a", note="b"))).note,
+        lambda kind: kind("a").found is kind("a").found,
+        lambda kind: [repr(kind("a", found=given)) for given in ({}, {"b": 1})],
+        lambda kind: kind("a") == kind("a", found={"b": 1}),
+        lambda kind: hash(kind("a")) == hash(kind("a", found={"b": 1})),
         lambda kind: kind.__match_args__,
         lambda kind: kind.__slots__,
         lambda kind: list(inspect.signature(kind).parameters),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
 from pyptx._dominators import dominators, postorder
+from pyptx._frozen import frozen
 
 __all__ = ["BlockEnd", "ControlFlow", "find_control_flow"]
 
@@ -19,7 +19,7 @@ class BlockEnd(NamedTuple):
     falls: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ControlFlow:
     """Blocks and loops.
 

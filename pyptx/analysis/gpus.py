@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from difflib import get_close_matches
+from dataclasses import field
 from types import MappingProxyType
 
+from pyptx._frozen import frozen
 from pyptx.analysis.gpu_table import CORES, LATENCY_CLOCKS, ROWS, SOURCES, Number, Row
 from pyptx.errors import ShapeError
 from pyptx.isa import targets
@@ -41,7 +41,7 @@ def rate_name(type_name: str) -> str:
     return _RATES.get(name, name)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gpu:
     """One GPU.
 
@@ -232,6 +232,8 @@ def gpu(name: str | Gpu | None = None) -> Gpu:
         return found[0]
     if found:
         raise ShapeError(f"{name!r} may be {' or '.join(one.name for one in found)}; name one of them")
+    from difflib import get_close_matches  # late: for an error only
+
     near = get_close_matches(name.lower(), known := {one.lower(): one for one in GPUS}, 3, 0.4)
     first = f"did you mean {' or '.join(known[one] for one in near)}? " if near else ""
     raise ShapeError(

@@ -6,8 +6,7 @@ largest carve-out and, over 48 KiB, the opt-in attribute.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyptx._frozen import frozen
 from pyptx.errors import ShapeError
 from pyptx.isa import targets
 
@@ -16,7 +15,7 @@ __all__ = ["Occupancy", "occupancy"]
 WARP = 32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Occupancy:
     """Resident blocks and warps of a kernel on an SM.
 

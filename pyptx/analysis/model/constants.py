@@ -6,8 +6,9 @@ named in the GPU table); A assumed until measured. `set_calibrated` replaces the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from pyptx._frozen import frozen
 from pyptx.isa import targets
 
 __all__ = ["SOURCES", "Constants", "find_constants"]
@@ -38,7 +39,7 @@ SOURCES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constants:
     """Latencies in cycles, rates in bytes per cycle, and fractions; `SOURCES` lists their origins.
 

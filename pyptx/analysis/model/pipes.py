@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 
+from pyptx._frozen import frozen
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.sass.opcodes import opcode_group
@@ -38,7 +38,7 @@ _UNFAMILIAR_GROUPS = frozenset(("texture", "other"))
 _UNFAMILIAR = frozenset("NANOSLEEP ACQBULK CALL UTCCP UTCSHIFT UTCATOMSWS CCTL CCTLL CCTLT".split())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PipeUse:
     """Use of a unit by one warp-wide execution.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
+from pyptx._frozen import frozen
 from pyptx.toolchain import SassLine
 from pyptx.toolchain.sass_blocks import find_blocks, successors
-from pyptx.toolchain.sass_registers import READ, WRITE, InstructionShape, instruction_shape
+from pyptx.toolchain.sass_registers import READ, WRITE, register_uses
 
 __all__ = ["Dependences", "SassDataflow", "find_dependences", "register_holders"]
 
@@ -22,7 +22,7 @@ BARRIERS = range(6)
 State = dict[str, frozenset[int]]  # register, or "SB2" -> the rows that wrote or set it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dependences:
     """Rows that an instruction depends on, in ascending order.
 
@@ -84,13 +84,13 @@ class _Function:
         targets = [-1 if line.target_address is None else at.get(line.target_address, -1) for line in lines]
         self.words = [line.opcode.partition(".")[0] for line in lines]
         predicates = [line.predicate for line in lines]
-        self.shapes: list[InstructionShape] = [
-            instruction_shape(line.opcode, tuple(line.operands), line.predicate, target >= 0)
+        self.uses = [
+            register_uses(line.opcode, tuple(line.operands), line.predicate, target >= 0)
             for line, target in zip(lines, targets, strict=True)
         ]
         self.starts, self.block = find_blocks(self.words, targets)
         self.follows = successors(
-            self.words, predicates, [one.registers for one in self.shapes], targets, self.starts, self.block
+            self.words, predicates, [registers for registers, _ in self.uses], targets, self.starts, self.block
         )
         self.ends = [*self.starts[1:], len(lines)]
         self.waited = [self._waited(row) for row in range(len(lines))]
@@ -117,12 +117,12 @@ class _Function:
 
     def _step(self, state: State, row: int) -> None:
         """Update the state across a row."""
-        one, own = self.shapes[row], frozenset((row,))
+        own = frozenset((row,))
         for barrier in self.waited[row]:
             state[barrier] = frozenset()
         for barrier in self.sets[row]:
             state[barrier] = state.get(barrier, frozenset()) | own
-        for name, role in zip(one.registers, one.roles, strict=True):
+        for name, role in zip(*self.uses[row], strict=True):
             if role == WRITE:
                 state[name] = own
             elif role != READ:  # a guarded write may keep the old value
@@ -141,8 +141,7 @@ class _Function:
         for number, start in enumerate(self.starts):
             state = dict(self.entering[number])
             for row in range(start, self.ends[number]):
-                one = self.shapes[row]
-                taken = {name for name, role in zip(one.registers, one.roles, strict=True) if role != WRITE}
+                taken = {name for name, role in zip(*self.uses[row], strict=True) if role != WRITE}
                 yield Dependences(self._rows(state, taken), self._rows(state, self.waited[row]))
                 self._step(state, row)
 
@@ -154,10 +153,8 @@ class _Function:
         state = dict(self.entering[self.block[row]])
         for step in range(self.starts[self.block[row]], row + 1):
             self._step(state, step)
-        one, found = self.shapes[row], Counter()
-        written = {
-            name for name, role in zip(one.registers, one.roles, strict=True) if role != READ and name.startswith("R")
-        }
+        found = Counter()
+        written = {name for name, role in zip(*self.uses[row], strict=True) if role != READ and name.startswith("R")}
         for name in self._live(row) | written:
             if rows := state.get(name):
                 found[self.first + max((at for at in rows if at <= row), default=max(rows))] += 1
@@ -184,13 +181,10 @@ class _Function:
 
     def _back(self, live: set[str], number: int, first: int) -> set[str]:
         for row in range(self.ends[number] - 1, first - 1, -1):
-            one = self.shapes[row]
-            live -= {name for name, role in zip(one.registers, one.roles, strict=True) if role == WRITE}
-            live |= {
-                name
-                for name, role in zip(one.registers, one.roles, strict=True)
-                if role != WRITE and name.startswith("R")
-            }
+            registers, roles = self.uses[row]
+            if WRITE in roles:
+                live.difference_update([name for name, role in zip(registers, roles, strict=True) if role == WRITE])
+            live.update([name for name, role in zip(registers, roles, strict=True) if role != WRITE and name[0] == "R"])
         return live
 
 

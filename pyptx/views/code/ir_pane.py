@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from pyptx._frozen import frozen
 from pyptx._loc import SourceLocation
 from pyptx.views.code.panes import IrPane
 
 __all__ = ["IrLines", "ir_pane"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IrLines:
     """An IR that a compiler made of the source on the way to PTX.
 

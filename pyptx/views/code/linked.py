@@ -7,9 +7,10 @@ has these fields by name, with `kind` and `version`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from pyptx._frozen import frozen
 from pyptx._gc import gc_paused
 from pyptx._loc import SourceLocation
 from pyptx._notebook import front_end
@@ -46,7 +47,7 @@ VERSION = 1
 TEXT_LINES, HTML_LINES = 40, 30  # in a mime bundle; HTML: of PTX, and of SASS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkedView:
     """Three linked panes and a summary of each entry."""
 

@@ -12,7 +12,7 @@ from pyptx.analysis.sass.opcodes import describe_opcode, opcode_group
 from pyptx.errors import ShapeError
 from pyptx.ir.nodes import Module
 from pyptx.ir.visit import instructions
-from pyptx.isa import OPS, cheaper, match
+from pyptx.isa import cheaper, match, op_of
 from pyptx.isa._schema import MANUAL
 
 __all__ = ["opcode_help", "opcode_reference"]
@@ -23,7 +23,7 @@ _MEMORY = frozenset(("global", "shared", "local", "atomic", "texture"))  # group
 def opcode_help(module: Module, sass: Iterable[str]) -> dict[str, str]:
     """Return opcode -> description in one sentence, of PTX and, in capitals, of machine instructions."""
     opcodes = {instruction.opcode for function in module.functions for instruction in instructions(function)}
-    ptx = {opcode: OPS[opcode].summary for opcode in sorted(opcodes & OPS.keys())}
+    ptx = {opcode: op.summary for opcode in sorted(opcodes) if (op := op_of(opcode)) is not None}
     words = sorted({opcode.partition(".")[0] for opcode in sass})
     return ptx | {word: f"{meaning[0].upper()}{meaning[1:]}." for word in words if (meaning := describe_opcode(word))}
 
@@ -41,14 +41,15 @@ def opcode_reference(module: Module, sass: Iterable[str], target: str) -> dict[s
         (one.opcode, tuple(one.modifiers))
         for function in module.functions
         for one in instructions(function)
-        if one.opcode in OPS
+        if op_of(one.opcode) is not None
     }
     syntax, section, summary, cheap = {}, {}, {}, {}
     for opcode, modifiers in sorted(found):
         if forms := match(opcode, modifiers):
             form, mnemonic = forms[0].form, opcode + "".join(modifiers)
             syntax[mnemonic], section[mnemonic] = form.syntax, f"{MANUAL}#{form.op.section}"
-            if form.op.summary != OPS[opcode].summary:
+            op = op_of(opcode)
+            if op is not None and form.op.summary != op.summary:
                 summary[mnemonic] = form.op.summary
             if others := cheaper(opcode, modifiers):
                 cheap[mnemonic] = [[other.mnemonic, other.price] for other in others]

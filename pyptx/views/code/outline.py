@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
+from pyptx._frozen import frozen
 from pyptx.views.code.panes import Entry, PtxPane, SassPane
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Rest(IntEnum):
     ALL = -3  # all PTX, or all SASS, of a view without the Python pane
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A Python row, or a member of `Rest`, with the code generated from it.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from typing import Any
 
+from pyptx._frozen import frozen
 from pyptx.analysis.control_flow import ControlFlow
 from pyptx.views.code.python_sources import Section
 
@@ -14,7 +15,7 @@ __all__ = ["Entry", "IrPane", "Note", "PtxPane", "PythonPane", "SassPane", "from
 NO_FLOW = ControlFlow()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PythonPane:
     """The kernel's function and the helpers it called. Counts include PTX written by the helpers that a line calls."""
 
@@ -31,7 +32,7 @@ class PythonPane:
     profile: dict[str, tuple[int, ...]] = field(default_factory=dict)  # measured counters of a profiler report
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PtxPane:
     """PTX lines. `stack[i]` is the index in LinkedView.stacks of the call stack that wrote line i, -1 for none."""
 
@@ -50,7 +51,7 @@ class PtxPane:
     profile: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IrPane:
     """An IR between source and PTX. `place[i]` is the number of the source location of line i, `ptx_place[i]` that of PTX
     line i, -1 for none; lines with the same number are linked."""
@@ -62,7 +63,7 @@ class IrPane:
     ptx_place: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SassPane:
     """SASS lines. Control fields are as encoded: a barrier is 0..5, -1 for none; `wait` and `reuse` are bit masks."""
 
@@ -92,7 +93,7 @@ class SassPane:
     profile_stalls: tuple[str, ...] = ()  # measured samples by reason; empty without a report
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One entry point: its SASS rows [start, start + count), its resources and instruction mix."""
 
@@ -114,7 +115,7 @@ class Entry:
     holders: tuple[tuple[int, int], ...] = ()  # live registers at the peak by definition: (PTX row, count)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Note:
     """A diagnostic of ptxas or of the instruction table; rows of its lines, -1 for none."""
 

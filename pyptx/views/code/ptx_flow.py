@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from pyptx._frozen import frozen
 from pyptx.analysis.control_flow import BlockEnd, ControlFlow, find_control_flow
 from pyptx.analysis.ptx_rows import statement_rows
 from pyptx.ir.nodes import (
@@ -59,7 +59,7 @@ def _row_of(word: str, row: int, ptx: Sequence[str]) -> int:
     return row
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Scope:
     """A brace-delimited scope with the row of each instruction; its labels are visible in nested scopes, too."""
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from types import CodeType
 
+from pyptx._frozen import frozen
 from pyptx._loc import SourceLocation, StoredCode, given_name
 
 __all__ = ["FOREIGN", "PythonRows", "Section", "display_names", "foreign_name", "python_rows", "with_gaps"]
@@ -25,7 +26,7 @@ GAP = 12  # lines without code that are shown between two lines that `.loc` refe
 _FOREIGN = re.compile(r"<source:(.*)>", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """One function: `count` rows of the pane from row `start`; `first` is the line number of the first."""
 
@@ -37,7 +38,7 @@ class Section:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PythonRows:
     """Rows of the Python pane, and the row of each place.
 
@@ -127,15 +128,15 @@ def _spans(places: Iterable[SourceLocation | None]) -> list[_Span]:
     found: dict[int, _Span] = {}  # keyed by id: code objects of two files can be equal
     for place in places:
         for here in place.stack if place else ():
-            span = found.get(id(here.code))
+            line, span = here.line, found.get(id(here.code))
             if span is None:
-                first, last = _extent(here.code, here.line)
+                first, last = _extent(here.code, line)
                 span = found[id(here.code)] = _Span(here.file, here.function, "helper", first, last)
             if here.caller is None:
                 span.role = "kernel"
             if here.code.co_name == FOREIGN:
-                span.lines = (span.lines or set()) | {here.line}
-            span.first, span.last = min(span.first, here.line), max(span.last, here.line)
+                span.lines = (span.lines or set()) | {line}
+            span.first, span.last = min(span.first, line), max(span.last, line)
     return sorted(found.values(), key=lambda span: span.role != "kernel")
 
 

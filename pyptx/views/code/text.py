@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pyptx._frozen import frozen
 from pyptx.views.code.check_rows import finding_text
 from pyptx.views.code.outline import (
     Line,
@@ -38,7 +38,7 @@ def text(view: LinkedView, limit: int | None = None, color: bool = False) -> str
     return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Code:
     """The code of each row, optionally with ANSI colors."""
 
