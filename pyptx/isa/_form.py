@@ -137,20 +137,20 @@ class Form:
     when: dict[str, Needs]
 
     def __init__(self, syntax: str, cells: dict[str, Any]):
-        """Store the line; `_form_reader` sets the other attributes, when the op and then when the form is first used."""
+        """Store the line. The family sets `op`, `_form_reader` the mnemonic and later the operands, when they are used."""
         self.syntax, self.cells = syntax, cells
 
     def __getattr__(self, name: str) -> Any:
-        """Read the operands and the other cells, of a form whose mnemonic has been read.
+        """Read the mnemonic, or the operands and the other cells.
 
         Raises:
             TableError: The line contradicts its cells.
         """
         if name not in _READ_LATER:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        from pyptx.isa._form_reader import read_operands  # a cycle: it makes what this module declares
+        from pyptx.isa._form_reader import read_mnemonic, read_operands  # a cycle: it makes what this module declares
 
-        read_operands(self)
+        (read_mnemonic if name in ("words", "slots") else read_operands)(self)
         return getattr(self, name)
 
     def __repr__(self) -> str:
@@ -160,6 +160,12 @@ class Form:
     def mnemonic(self) -> str:
         """Syntax line without operands."""
         return self.syntax.partition("  ")[0]
+
+    def required_words(self) -> list[str]:
+        """Return the literal modifiers that every instruction of this form has, with their dots."""
+        words = _OPTIONAL.sub("", self.mnemonic).split(".")[1:]
+        cells, defaults = self.cells, self.op.defaults
+        return ["." + word for word in words if "<" not in word and word not in cells and word not in defaults]
 
     @property
     def targets(self) -> tuple[Needs, ...]:
@@ -182,7 +188,8 @@ class Form:
         return resolve_type(operand.type, choices)
 
 
-_READ_LATER = frozenset(Form.__slots__) - {"cells", "op", "slots", "syntax", "words"}
+_READ_LATER = frozenset(Form.__slots__) - {"cells", "op", "syntax"}
+_OPTIONAL = re.compile(r"\{[^{}]*\}")
 
 
 def _names(expression: str) -> list[str]:

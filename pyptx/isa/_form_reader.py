@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
 
 from pyptx.errors import TableError
 from pyptx.isa import _types
@@ -11,9 +13,6 @@ from pyptx.isa._form import Form, Operand, Slot
 from pyptx.isa._syntax import Item, Part, Word, parse_mnemonic, parse_operands
 from pyptx.isa.targets import ANYWHERE, Needs
 from pyptx.isa.targets import needs as parse_needs
-
-if TYPE_CHECKING:
-    from pyptx.isa._schema import Op
 
 __all__ = ["RESERVED", "read_mnemonic", "read_operands", "slot_name"]
 
@@ -28,7 +27,8 @@ def _needs(text: str) -> tuple[Needs, ...]:
     return tuple(map(parse_needs, text.split(" | ")))
 
 
-def _choices(text: str) -> tuple[tuple[str, ...], dict[str, Needs]]:
+@cache
+def _choices(text: str) -> tuple[tuple[str, ...], Mapping[str, Needs]]:
     choices, gates = [], {}
     for word in text.split():
         if word[0] != ".":
@@ -40,22 +40,21 @@ def _choices(text: str) -> tuple[tuple[str, ...], dict[str, Needs]]:
     return tuple(choices), gates
 
 
-def read_mnemonic(form_: Form, op_: Op) -> None:
+def read_mnemonic(form_: Form) -> None:
     """Parse the mnemonic of a form: `words` and `slots`. The rest is read when it is asked for.
 
     Raises:
         TableError: The mnemonic contradicts its cells.
     """
-    form_.op = op_
-    cells = {**op_.defaults, **form_.cells}
+    cells = {**form_.op.defaults, **form_.cells}
     opcode, form_.words = parse_mnemonic(form_.mnemonic, cells)
-    if opcode != op_.opcode:
-        raise TableError(f"{form_.syntax!r} is listed under {op_.opcode!r}")
+    if opcode != form_.op.opcode:
+        raise TableError(f"{form_.syntax!r} is listed under {form_.op.opcode!r}")
     form_.slots = _read_slots(form_.words, cells)
 
 
 def read_operands(form_: Form) -> set[str]:
-    """Parse the operands and the other cells of a form whose mnemonic has been read; return the names of the cells used.
+    """Parse the operands and the other cells of a form; return the names of the cells used.
 
     Raises:
         TableError: The line contradicts its cells.

@@ -86,20 +86,32 @@ def positions_of(form: Form) -> tuple[Position, ...]:
 
 
 class _Index:
-    """The positions of all forms of an op, and the forms that have each modifier."""
+    """The forms of an op, each read when an instruction may match it."""
 
     def __init__(self, op: Op):
         self.forms = op.forms
-        self.positions = tuple(map(positions_of, op.forms))
-        self.forms_with: dict[str, set[int]] = {}
-        for i, positions in enumerate(self.positions):
-            for position in positions:
-                for word in position.choices:
-                    self.forms_with.setdefault(word, set()).add(i)
+        self._required = [form.required_words() for form in op.forms]
+        self._positions: list[tuple[Position, ...] | None] = [None] * len(op.forms)
 
-    def candidates(self, words: tuple[str, ...]) -> list[int]:
-        known = [self.forms_with.get(word, frozenset()) for word in words]
-        return sorted(known[0].intersection(*known[1:])) if known else list(range(len(self.forms)))
+    def positions(self, i: int) -> tuple[Position, ...]:
+        """Return the positions of a form."""
+        found = self._positions[i]
+        if found is None:
+            found = self._positions[i] = positions_of(self.forms[i])
+        return found
+
+    def complete(self, words: tuple[str, ...]) -> list[int]:
+        """Return the forms that may match a mnemonic with these modifiers."""
+        given = set(words)
+        return [i for i, required in enumerate(self._required) if given.issuperset(required) and self._has(i, words)]
+
+    def partial(self, words: tuple[str, ...]) -> Iterator[int]:
+        """Return the forms that may match a mnemonic with these modifiers and more."""
+        return (i for i in range(len(self.forms)) if self._has(i, words))
+
+    def _has(self, i: int, words: tuple[str, ...]) -> bool:
+        positions = self.positions(i)
+        return all(any(word in position.choices for position in positions) for word in words)
 
 
 _indexes: dict[str, _Index] = {}
@@ -180,8 +192,8 @@ def forms_of(op: Op, words: tuple[str, ...]) -> tuple[Match, ...]:
     words = _without_repetitions(words)
     index = _index(op)
     found = []
-    for i in index.candidates(words):
-        positions, form = index.positions[i], index.forms[i]
+    for i in index.complete(words):
+        positions, form = index.positions(i), index.forms[i]
         for used in _assignments(positions, words):
             if _complete(positions, used) and _fixed_first(op.opcode, words, used):
                 choices: dict[str, str | None] = dict.fromkeys(form.slots)
@@ -207,10 +219,11 @@ def _without_repetitions(words: tuple[str, ...]) -> tuple[str, ...]:
 
 def _partial(op: Op, words: tuple[str, ...]) -> Iterator[tuple[Form, tuple[Position, ...], tuple[int, ...]]]:
     index = _index(op)
-    for i in index.candidates(words):
-        for used in _assignments(index.positions[i], words):
+    for i in index.partial(words):
+        positions = index.positions(i)
+        for used in _assignments(positions, words):
             if _fixed_first(op.opcode, words, used):
-                yield index.forms[i], index.positions[i], used
+                yield index.forms[i], positions, used
                 break
 
 

@@ -33,7 +33,7 @@ without a value are "label", "symbol" (its address), "function" or "special". Th
 for a written operand `dtype`, then `type`, then the last type word of the mnemonic; `p` and `q` are predicates. By
 default a source accepts a number unless it is packed, in a vector or the base of an address.
 
-A mnemonic is parsed when its op is first used, the operands when the form is; an invalid line raises TableError, and
+A mnemonic is parsed when an instruction may match it, the operands when it does; an invalid line raises TableError, and
 `Op.check` reads them all.
 """
 
@@ -45,7 +45,7 @@ from typing import Any
 
 from pyptx.errors import TableError
 from pyptx.isa._form import Form, Operand, Slot
-from pyptx.isa._form_reader import RESERVED, read_mnemonic, read_operands, slot_name
+from pyptx.isa._form_reader import RESERVED, read_operands, slot_name
 from pyptx.isa.targets import ANYWHERE, Needs, Target
 
 __all__ = [
@@ -78,7 +78,7 @@ class Op:
         summary: one sentence.
         section: anchor in the PTX manual.
         family: module of `pyptx.isa` that contains the row.
-        lines: the forms of a row, before they are parsed.
+        forms: the forms of a row, or of all rows. The mnemonic of each is parsed when it is asked for, and so are its operands.
         defaults: cells shared by the forms of a row.
         rows: the rows of a merged op.
     """
@@ -88,23 +88,9 @@ class Op:
     summary: str
     section: str
     family: str
-    lines: tuple[Form, ...] = field(repr=False)
+    forms: tuple[Form, ...] = field(repr=False)
     defaults: Mapping[str, str] = field(default_factory=dict, repr=False)
     rows: tuple[Op, ...] = field(default=(), repr=False)
-    _forms: tuple[Form, ...] | None = field(default=None, repr=False)
-
-    @property
-    def forms(self) -> tuple[Form, ...]:
-        """The forms; their mnemonics are parsed on first access, the operands of each when they are asked for.
-
-        Raises:
-            TableError: A line contradicts its cells.
-        """
-        if self._forms is None:
-            for line in self.lines:
-                read_mnemonic(line, self)
-            self._forms = self.lines or tuple(form_ for row in self.rows for form_ in row.forms)
-        return self._forms
 
     def check(self) -> None:
         """Read all lines of a row or of its rows.
@@ -114,7 +100,7 @@ class Op:
         """
         for row in self.rows:
             row.check()
-        unused = self.defaults.keys() - RESERVED.union(*map(read_operands, self.forms if self.lines else ()))
+        unused = self.defaults.keys() - RESERVED.union(*map(read_operands, () if self.rows else self.forms))
         if unused:
             raise TableError(f"{self.name!r}: {sorted(unused)} are not slots or operands of any form")
 
@@ -147,7 +133,9 @@ class Family:
             raise TableError(f"{name!r} is repeated in {self.name}")
         if not forms:
             raise TableError(f"{name!r} has no form")
-        self.ops[name] = Op(name.partition(".")[0], name, summary, section, self.name, forms, defaults)
+        row = self.ops[name] = Op(name.partition(".")[0], name, summary, section, self.name, forms, defaults)
+        for one in forms:
+            one.op = row
 
 
 def merged(rows: list[Op]) -> Op:
@@ -155,7 +143,8 @@ def merged(rows: list[Op]) -> Op:
     if len(rows) == 1:
         return rows[0]
     first = rows[0]
-    return Op(first.opcode, first.opcode, first.summary, first.section, first.family, (), rows=tuple(rows))
+    forms = tuple(form_ for row in rows for form_ in row.forms)
+    return Op(first.opcode, first.opcode, first.summary, first.section, first.family, forms, rows=tuple(rows))
 
 
 def form_needs(

@@ -16,8 +16,9 @@ from pyptx._lazy import from_modules
 
 if TYPE_CHECKING:
     from pyptx.validate._bind import Bound, bind, require_form
-    from pyptx.validate._checker import check, required_version
+    from pyptx.validate._checker import check
     from pyptx.validate._form_errors import mnemonic_problem
+    from pyptx.validate._required_version import required_version
     from pyptx.validate._text_checker import check_ptx
 
 __all__ = ["Bound", "bind", "check", "check_ptx", "mnemonic_problem", "require_form", "required_version"]
@@ -32,6 +33,6 @@ if not TYPE_CHECKING:
             "check": "_checker",
             "mnemonic_problem": "_form_errors",
             "check_ptx": "_text_checker",
-            "required_version": "_checker",
+            "required_version": "_required_version",
         },
     )

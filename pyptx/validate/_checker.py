@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
-from itertools import chain
 
-from pyptx import isa
 from pyptx._gc import gc_paused
 from pyptx.emitter import declaration_spans, statement_spans
 from pyptx.errors import Diagnostic, FormError
@@ -25,8 +22,8 @@ from pyptx.ir.nodes import (
     VarDecl,
     VectorOperand,
 )
-from pyptx.ir.visit import statements, undefined_functions
-from pyptx.isa import _types, form_needs, registers, satisfied_needs, targets
+from pyptx.ir.visit import undefined_functions
+from pyptx.isa import _types, registers, satisfied_needs, targets
 from pyptx.isa.registers import SpecialRegister
 from pyptx.isa.targets import Target
 from pyptx.validate._bind import Bound, bind
@@ -43,7 +40,7 @@ from pyptx.validate._symbols import Declared, Scope, Versioned, walk
 from pyptx.validate._target_options import option_problems
 from pyptx.validate._version_checks import address_size_problem, addressing_problems, version_problems
 
-__all__ = ["check", "required_version"]
+__all__ = ["check"]
 
 
 @gc_paused()
@@ -249,51 +246,3 @@ def _readable(row: SpecialRegister, bound: Bound, name: str) -> bool:
     if bound.form.op.opcode == "cvt":
         return row.types[0] != "pred" and _types.width(bound.types[name]) <= _types.width(row.types[0])
     return bound.types[name] in row.types
-
-
-def required_version(module: Module) -> tuple[int, int]:
-    """Return the lowest `.version` that the module's target and instructions need; invalid instructions are ignored."""
-    chip = targets.parse(module.target.targets[0])
-    version = chip.first_ptx
-    mnemonics: set[tuple[str, tuple[str, ...]]] = set()
-    names: set[str] = set()
-    for node in chain(module.directives, *(statements(function.body) for function in module.functions)):
-        if isinstance(node, Instruction):
-            mnemonics.add((node.opcode, node.modifiers))
-            for operand in node.operands:
-                if type(operand) is RegisterOperand:
-                    names.add(operand.name)
-                elif type(operand) is VectorOperand:
-                    names.update([element.name for element in operand.elements if isinstance(element, RegisterOperand)])
-    by_operands = set()  # mnemonics whose version depends on their operands
-    for mnemonic in mnemonics:
-        wanted = _version_of_mnemonic(*mnemonic, chip)
-        if wanted is None:
-            by_operands.add(mnemonic)
-        else:
-            version = max(version, wanted)
-    for name in names:
-        row = registers.lookup(name)
-        if row is not None and row.needs.on(chip):
-            version = max(version, row.needs.ptx)
-    for instruction, scope in walk(module) if by_operands else ():
-        if isinstance(instruction, Instruction) and (instruction.opcode, instruction.modifiers) in by_operands:
-            try:
-                best = satisfied_needs(bind(instruction, scope.type_of).needs, chip)
-            except FormError:
-                continue
-            if best is not None:
-                version = max(version, best.ptx)
-    return version
-
-
-@lru_cache(maxsize=4096)
-def _version_of_mnemonic(opcode: str, modifiers: tuple[str, ...], chip: Target) -> tuple[int, int] | None:
-    """Return the version a mnemonic needs on a target; None when it depends on the operands."""
-    versions = set()
-    for match in isa.match(opcode, modifiers):
-        best = satisfied_needs(form_needs(match.form, match.choices, frozenset()), chip)
-        if best is None or any(operand.gate.text for operand in match.form.operands.values()):
-            return None
-        versions.add(best.ptx)
-    return versions.pop() if len(versions) == 1 else None
