@@ -150,7 +150,7 @@ class Form:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         from pyptx.isa._form_reader import read_mnemonic, read_operands  # a cycle: it makes what this module declares
 
-        (read_mnemonic if name in ("words", "slots") else read_operands)(self)
+        (read_mnemonic if name in ("some", "slots", "words") else read_operands)(self)
         return getattr(self, name)
 
     def __repr__(self) -> str:
@@ -166,6 +166,11 @@ class Form:
         words = _OPTIONAL.sub("", self.mnemonic).split(".")[1:]
         cells, defaults = self.cells, self.op.defaults
         return ["." + word for word in words if "<" not in word and word not in cells and word not in defaults]
+
+    def newest_version(self) -> tuple[int, int]:
+        """Return the highest PTX version that a cell of the line names; no instruction of this form needs a later one."""
+        named = _VERSION.findall(f"{self.cells} {self.op.defaults}")
+        return max(((int(major), int(minor)) for major, minor in named), default=ANYWHERE.ptx)
 
     @property
     def targets(self) -> tuple[Needs, ...]:
@@ -189,6 +194,7 @@ class Form:
 
 
 _READ_LATER = frozenset(Form.__slots__) - {"cells", "op", "syntax"}
+_VERSION = re.compile(r"\bptx_(\d+)(\d)\b")
 _OPTIONAL = re.compile(r"\{[^{}]*\}")
 
 

@@ -41,7 +41,7 @@ def _choices(text: str) -> tuple[tuple[str, ...], Mapping[str, Needs]]:
 
 
 def read_mnemonic(form_: Form) -> None:
-    """Parse the mnemonic of a form: `words` and `slots`. The rest is read when it is asked for.
+    """Parse the mnemonic of a form: `words`, `slots` and `some`. The rest is read when it is asked for.
 
     Raises:
         TableError: The mnemonic contradicts its cells.
@@ -51,6 +51,7 @@ def read_mnemonic(form_: Form) -> None:
     if opcode != form_.op.opcode:
         raise TableError(f"{form_.syntax!r} is listed under {form_.op.opcode!r}")
     form_.slots = _read_slots(form_.words, cells)
+    form_.some = tuple(cells.get("some", "").split())
 
 
 def read_operands(form_: Form) -> set[str]:
@@ -68,7 +69,6 @@ def read_operands(form_: Form) -> set[str]:
     )
     form_.cheaper = cells.get("cheaper", "")
     form_.needs = _needs(cells.get("needs", ""))
-    form_.some = tuple(cells.get("some", "").split())
     form_.when = {k: parse_needs(v) for k, v in cells.get("when", {}).items()}
     used = set(form_.slots)
     form_.operands = _Operands(form_, cells, used).read()

@@ -135,7 +135,7 @@ def _trace(
     else:
         module = kernel.unit.around(kernel.name, directives, default_version, arch)
     if version is None:
-        needed = max(default_version, validate.required_version(module))
+        needed = validate.required_version(module, default_version)
         module = replace(module, version=Version(*needed))
     ctas, place = ctx.cluster_needed or (None, None)
     return Specialization(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
@@ -23,6 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _KEYWORDS = {ast.Return: "return", ast.Continue: "continue", ast.Break: "break"}
+_LEAVES = re.compile(r"(?:^|[:;])\s*(?:return|continue|break)\s*(?:$|[#;\\])")  # a statement without a value
 _HINTS = {
     "return": "use ptx.ret(pred=condition) to return from the kernel",
     "continue": "put the code of the other threads under `with ptx.if_(~condition):`",
@@ -121,7 +123,7 @@ def _ways_out(code: CodeType) -> dict[int, str]:
             word = _KEYWORDS.get(type(statement))
             if entered is not None and word is not None and getattr(statement, "value", None) is None:
                 if not (ends if word == "return" else loop_ends and word == "continue"):
-                    found.setdefault(entered, word)
+                    found.setdefault(entered + above, word)
             elif isinstance(statement, ast.With):
                 walk(statement.body, ends and last, loop_ends and last, statement.items[-1].context_expr.lineno)
             elif isinstance(statement, ast.If):
@@ -132,9 +134,10 @@ def _ways_out(code: CodeType) -> dict[int, str]:
 
     first = code.co_firstlineno
     lines = linecache.getlines(code.co_filename)[first - 1 : _last_line(code)]
-    if not any(word in line for line in lines for word in _KEYWORDS.values()):
+    if not any(map(_LEAVES.search, lines)):
         return found  # without a tree, which takes 300 times the memory of its text
     indented = bool(lines) and lines[0][:1].isspace()
+    above = first - 1 - indented  # lines of the file in front of the parsed text
     try:
         tree = ast.parse("if True:\n" * indented + "".join(lines))
     except SyntaxError:  # a lambda inside an expression
@@ -144,7 +147,6 @@ def _ways_out(code: CodeType) -> dict[int, str]:
     outermost = tree.body[0]
     function = outermost.body[0] if indented and isinstance(outermost, ast.If) else outermost
     if isinstance(function, ast.FunctionDef):
-        ast.increment_lineno(function, first - 1 - indented)
         walk(function.body, True, False)
     return found
 

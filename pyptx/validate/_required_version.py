@@ -11,15 +11,19 @@ from pyptx.errors import FormError
 from pyptx.ir.nodes import Instruction, Module, RegisterOperand, VectorOperand
 from pyptx.ir.visit import statements
 from pyptx.isa import form_needs, registers, satisfied_needs, targets
-from pyptx.isa.targets import Target
+from pyptx.isa.targets import ANYWHERE, Target
 
 __all__ = ["required_version"]
 
 
-def required_version(module: Module) -> tuple[int, int]:
-    """Return the lowest `.version` that the module's target and instructions need; invalid instructions are ignored."""
+def required_version(module: Module, at_least: tuple[int, int] = ANYWHERE.ptx) -> tuple[int, int]:
+    """Return the lowest `.version` that the module's target and instructions need; invalid instructions are ignored.
+
+    Args:
+        at_least: a version below which the result is of no interest: it is this one then, found in less time.
+    """
     chip = targets.parse(module.target.targets[0])
-    version = chip.first_ptx
+    version = max(chip.first_ptx, at_least)
     mnemonics: set[tuple[str, tuple[str, ...]]] = set()
     names: set[str] = set()
     for node in chain(module.directives, *(statements(function.body) for function in module.functions)):
@@ -32,7 +36,7 @@ def required_version(module: Module) -> tuple[int, int]:
                     names.update([element.name for element in operand.elements if isinstance(element, RegisterOperand)])
     by_operands = set()  # mnemonics whose version depends on their operands
     for mnemonic in mnemonics:
-        wanted = _version_of_mnemonic(*mnemonic, chip)
+        wanted = _version_of_mnemonic(*mnemonic, chip, at_least)
         if wanted is None:
             by_operands.add(mnemonic)
         else:
@@ -64,10 +68,14 @@ def _version_by_operands(
 
 
 @lru_cache(maxsize=4096)
-def _version_of_mnemonic(opcode: str, modifiers: tuple[str, ...], chip: Target) -> tuple[int, int] | None:
-    """Return the version a mnemonic needs on a target; None when it depends on the operands."""
-    versions = set()
-    for match in isa.match(opcode, modifiers):
+def _version_of_mnemonic(
+    opcode: str, modifiers: tuple[str, ...], chip: Target, at_least: tuple[int, int]
+) -> tuple[int, int] | None:
+    """Return the version a mnemonic needs on a target, or `at_least`; None when it depends on the operands."""
+    matches, versions = isa.match(opcode, modifiers), set()
+    if all(match.form.newest_version() <= at_least for match in matches):
+        return at_least
+    for match in matches:
         best = satisfied_needs(form_needs(match.form, match.choices, frozenset()), chip)
         if best is None or any(operand.gate.text for operand in match.form.operands.values()):
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pyptx import validate
+from pyptx import isa, validate
 from pyptx.errors import FormError
 from pyptx.ir.nodes import (
     AddressOperand,
@@ -225,3 +225,17 @@ def test_required_version_is_the_lowest_that_supports_the_instructions():
     wait = ins("mbarrier.try_wait.parity.relaxed.cta.b64", "%p", "[%rd]", "0")
     assert validate.required_version(module(wait)) == (8, 6)
     assert validate.required_version(module(ins("add.f32", "%f"), target="sm_80")) == (7, 0)
+
+
+@pytest.mark.parametrize("at_least", [(7, 5), (8, 5), (8, 7)])
+@pytest.mark.parametrize("target", ["sm_80", "sm_90a", "sm_100a"])
+def test_the_required_version_from_a_given_one_on_is_the_later_of_both(target, at_least):
+    for form in (form for op in isa.OPS.values() for form in op.forms):
+        for choice in (0, -1):
+            modifiers = [
+                f".{word.before}{form.slots[word.slot].choices[choice]}{word.after}" if word.slot else word.text
+                for word in form.words
+                if not word.optional or choice
+            ]
+            one = module(Instruction(form.op.opcode, tuple(modifiers)), target=target)
+            assert validate.required_version(one, at_least) == max(at_least, validate.required_version(one)), form
