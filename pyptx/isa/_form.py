@@ -161,11 +161,11 @@ class Form:
         """Syntax line without operands."""
         return self.syntax.partition("  ")[0]
 
-    def required_words(self) -> list[str]:
-        """Return the literal modifiers that every instruction of this form has, with their dots."""
+    def required_words(self) -> list[str | None]:
+        """Return the modifiers that every instruction of this form has, with their dots; None for one of several choices."""
         words = _OPTIONAL.sub("", self.mnemonic).split(".")[1:]
         cells, defaults = self.cells, self.op.defaults
-        return ["." + word for word in words if "<" not in word and word not in cells and word not in defaults]
+        return [None if "<" in word or word in cells or word in defaults else "." + word for word in words]
 
     def newest_version(self) -> tuple[int, int]:
         """Return the highest PTX version that a cell of the line names; no instruction of this form needs a later one."""

@@ -90,7 +90,8 @@ class _Index:
 
     def __init__(self, op: Op):
         self.forms = op.forms
-        self._required = [form.required_words() for form in op.forms]
+        required = [form.required_words() for form in op.forms]
+        self._required = [(len(words), {word for word in words if word is not None}) for words in required]
         self._positions: list[tuple[Position, ...] | None] = [None] * len(op.forms)
 
     def positions(self, i: int) -> tuple[Position, ...]:
@@ -102,8 +103,12 @@ class _Index:
 
     def complete(self, words: tuple[str, ...]) -> list[int]:
         """Return the forms that may match a mnemonic with these modifiers."""
-        given = set(words)
-        return [i for i, required in enumerate(self._required) if given.issuperset(required) and self._has(i, words)]
+        given, length = set(words), len(words)
+        return [
+            i
+            for i, (count, literals) in enumerate(self._required)
+            if count <= length and literals <= given and self._has(i, words)
+        ]
 
     def partial(self, words: tuple[str, ...]) -> Iterator[int]:
         """Return the forms that may match a mnemonic with these modifiers and more."""
