@@ -24,7 +24,7 @@ def frozen(cls: type[T]) -> type[T]:
     """Make `cls` an immutable dataclass with slots, compared and hashed by its fields as `field` says.
 
     `dataclasses.fields`, `replace`, `asdict`, `match` statements, copying and pickling work as for any dataclass.
-    `__post_init__` is not supported.
+    Methods that the class defines are kept, and `__post_init__` is called.
 
     Examples:
         >>> @frozen
@@ -48,9 +48,10 @@ def frozen(cls: type[T]) -> type[T]:
         return hash(hashed(self))
 
     made.__init__ = _init(made, members)
-    made.__eq__, made.__hash__ = __eq__, __hash__
-    if "__repr__" not in cls.__dict__:
-        made.__repr__ = _repr
+    for method in (__eq__, __hash__, _repr):
+        name = "__repr__" if method is _repr else method.__name__
+        if cls.__dict__.get(name) is None:  # a class that defines `__eq__` has the `__hash__` None
+            setattr(made, name, method)
     made.__setattr__, made.__delattr__ = _setattr, _delattr
     made.__getstate__, made.__setstate__ = _getstate, _setstate
     params = made.__dataclass_params__
@@ -78,6 +79,8 @@ def _init(cls: type, members: tuple[Field, ...]) -> Callable[..., None]:
             parameter += f"=_default_{f.name}"
         body.append(f"_set_{f.name}(self, {value})")
         (keywords if f.kw_only else positional).append(parameter)
+    if hasattr(cls, "__post_init__"):
+        body.append("self.__post_init__()")
     parameters = ["self", *positional, *(["*", *keywords] if keywords else [])]
     exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(body or ["pass"]), names)
     init = names.pop("__init__")

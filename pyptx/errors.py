@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from pyptx._frozen import frozen
 from pyptx._loc import SourceLocation
 
 __all__ = [
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Diagnostic:
     """One error or warning about PTX.
 

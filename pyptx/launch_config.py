@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from math import prod
 from typing import Any
 
+from pyptx._frozen import frozen
 from pyptx.errors import ArgumentTypeError, ArgumentValueError
 from pyptx.ir.nodes import Function
 
@@ -33,7 +34,7 @@ MAX_THREADS, MAX_BLOCK_Z = 1024, 64
 MAX_GRID = (2**31 - 1, 65535, 65535)
 
 
-@dataclass(frozen=True)
+@frozen
 class LaunchConfig:
     """Launch configuration of a kernel; `launch`, `check`, `debug`, `roofline`, `estimate`, `view` and `compile` take one.
 

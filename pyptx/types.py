@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from pyptx._frozen import frozen
 from pyptx.errors import InputError
 
 __all__ = [
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen
 class PtxType:
     """A PTX scalar type.
 

@@ -15,9 +15,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
+from pyptx._frozen import frozen
 from pyptx._loc import SourceLocation, user_place
 from pyptx._params import parse_params
 from pyptx.errors import TraceError
@@ -52,7 +53,7 @@ class KernelPart(Protocol):
     def specialize(self) -> Any: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Func:
     """A device function, which is traced when the text of the unit is generated."""
 
@@ -85,7 +86,7 @@ class _Func:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _KernelItem:
     """A kernel, which is traced when the text of the unit is generated."""
 

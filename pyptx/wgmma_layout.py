@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
+from pyptx._frozen import frozen
 from pyptx.errors import ShapeError
 from pyptx.types import PtxType
 
@@ -27,7 +27,7 @@ class Major(IntEnum):
     MN = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GmmaLayout:
     """Layout of one operand in shared memory.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import index as as_int
 from typing import SupportsIndex
 
 from pyptx import reg
+from pyptx._frozen import frozen
 from pyptx._loc import user_place
 from pyptx.errors import BoundsError, OperandError
 from pyptx.reg import Reg
@@ -17,7 +17,7 @@ from pyptx.types import PtxType, s32, u32
 __all__ = ["Offset", "checked", "flattened", "offset_of", "strides_of"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Offset:
     """Distance of an element from the first one.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from pyptx._frozen import frozen
 from pyptx.errors import OperandError
 from pyptx.ptx._checked import emit_checked
 from pyptx.reg import NegPred, PipeRef, Reg
@@ -25,7 +24,7 @@ class bar:
         emit_checked("bar", "arrive", n, count, pred=pred)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedBarrier:
     """One of the CTA's 16 barriers, with its thread count."""
 

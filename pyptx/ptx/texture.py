@@ -8,7 +8,8 @@ Coordinates are x first; the padding that PTX requires is added. The layer of an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from pyptx import reg
 from pyptx._loc import user_place
@@ -16,8 +17,10 @@ from pyptx.errors import ShapeError
 from pyptx.ptx._checked import check_option, emit_checked, one_of, type_name, type_or_none
 from pyptx.ptx.memory import addr
 from pyptx.reg import NegPred, Reg
-from pyptx.texture import GEOMETRIES
 from pyptx.types import PtxType, b8, b16, b32, f32, from_name, s32
+
+if TYPE_CHECKING:
+    from pyptx.texture import Geometry
 
 __all__ = ["suld", "sured", "sust", "tex", "tld4"]
 
@@ -64,7 +67,7 @@ def tex(
     if level is not None and gradients is not None:
         raise ShapeError("tex takes level= or gradients=, not both", at=user_place())
     more: list[object] = [] if level is None else [_number(level, kind)]
-    dims = GEOMETRIES[geometry].dims
+    dims = _geometries()[geometry].dims
     if gradients is not None:
         more += [_padded([_register(v, f32) for v in g], dims) for g in gradients]
     if offset is not None:
@@ -209,6 +212,12 @@ def sured(
 # operands -----------------------------------------------------------------------------------------------------------
 
 
+def _geometries() -> Mapping[str, Geometry]:
+    from pyptx.texture import GEOMETRIES  # late: few kernels have textures
+
+    return GEOMETRIES
+
+
 def _channels(dtype: PtxType | str) -> tuple[Reg, Reg, Reg, Reg]:
     """Declare the registers of the four channels."""
     type_ = from_name(type_name(dtype))
@@ -219,8 +228,8 @@ def _place(
     geometry: str, coordinates: Coordinates, layer: Reg | int | None, sample: Reg | int | None, *, whole: bool = False
 ) -> tuple[list[Reg], PtxType]:
     """Return the coordinates in PTX order, padded, and their type."""
-    one_of(geometry, tuple(GEOMETRIES), "geometry")
-    g = GEOMETRIES[geometry]
+    one_of(geometry, tuple(_geometries()), "geometry")
+    g = _geometries()[geometry]
     values = list(coordinates) if isinstance(coordinates, Sequence) else [coordinates]
     dims = 3 if g.cube and not whole else g.dims
     if len(values) != dims:

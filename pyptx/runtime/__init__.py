@@ -11,7 +11,7 @@ from pyptx.runtime import settings
 from pyptx.runtime.arrays import ARRAY_PACKAGES, Arrays, Backend, Runtime, arrays_of
 from pyptx.runtime.plan import Dim3, LaunchPlan, LaunchResult, dim3
 from pyptx.tensor_map import TensorMap
-from pyptx.texture import Surface, Texture
+from pyptx.texture import MippedArray
 
 __all__ = [
     "BACKENDS",
@@ -133,7 +133,7 @@ def _package_of(values: Iterable[object]) -> tuple[Arrays, object | None]:
     for value in values:
         arrays = arrays_of(value)
         if arrays is not None:
-            return arrays, value.source if isinstance(value, (TensorMap, Texture, Surface)) else value
+            return arrays, value.source if isinstance(value, (TensorMap, MippedArray)) else value
     return import_module(ARRAY_PACKAGES["numpy"]).ARRAYS, None
 
 

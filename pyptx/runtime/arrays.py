@@ -14,7 +14,7 @@ from pyptx.errors import ArgumentTypeError, ArgumentValueError
 from pyptx.ir.nodes import Module
 from pyptx.runtime.plan import LaunchPlan, LaunchResult
 from pyptx.tensor_map import TensorMap
-from pyptx.texture import Surface, Texture
+from pyptx.texture import MippedArray
 
 __all__ = [
     "Arrays",
@@ -226,7 +226,7 @@ class Runtime:
 
 def arrays_of(value: Any) -> Arrays | None:
     """Return the package of an array; None for other values."""
-    if isinstance(value, (TensorMap, Texture, Surface)):
+    if isinstance(value, (TensorMap, MippedArray)):
         value = value.source
     arrays = arrays_of_type(type(value))
     if arrays is None:  # an attribute of the instance, not of its type
@@ -271,7 +271,7 @@ def staged_on_host(args: Sequence[Any]) -> Iterator[list[Any]]:
 
     staged, copies = [], []
     for arg in args:
-        arrays = None if isinstance(arg, (TensorMap, Texture, Surface)) else arrays_of(arg)
+        arrays = None if isinstance(arg, (TensorMap, MippedArray)) else arrays_of(arg)
         if arrays is None or arrays.package == "numpy":
             staged.append(arg)
             continue

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from pyptx._frozen import frozen
 from pyptx.ir.nodes import Function, Param
 from pyptx.launch_config import Dim3, check_geometry, dim3
 
 __all__ = ["Dim3", "LaunchPlan", "LaunchResult", "dim3"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LaunchPlan:
     """Validated launch configuration of one entry.
 
@@ -35,7 +36,7 @@ class LaunchPlan:
         return self.entry.params
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LaunchResult:
     """Result of a launch.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from operator import index
 from typing import Any, SupportsIndex
 
+from pyptx._frozen import frozen
 from pyptx.errors import ShapeError
 from pyptx.launch_config import check_plain
 from pyptx.tensor_map import _check
@@ -31,7 +32,7 @@ _FILLS = (None, "nan")
 _MODES = (None, "w", "w128")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Im2col:
     """The bounding box of im2col copies, in pixels.
 

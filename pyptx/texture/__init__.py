@@ -1,7 +1,29 @@
 """Textures and surfaces: arrays accessed through the texture units of a GPU."""
 
-from pyptx.texture._formats import FORMATS, Format
-from pyptx.texture._geometry import GEOMETRIES, Geometry
-from pyptx.texture._texture import Surface, Texture
+from __future__ import annotations
 
-__all__ = ["FORMATS", "Format", "GEOMETRIES", "Geometry", "Surface", "Texture"]
+from typing import TYPE_CHECKING
+
+from pyptx._lazy import from_modules
+
+if TYPE_CHECKING:
+    from pyptx.texture._formats import FORMATS, Format
+    from pyptx.texture._geometry import GEOMETRIES, Geometry
+    from pyptx.texture._mipped_array import MippedArray
+    from pyptx.texture._texture import Surface, Texture
+
+__all__ = ["FORMATS", "Format", "GEOMETRIES", "Geometry", "MippedArray", "Surface", "Texture"]
+
+if not TYPE_CHECKING:
+    __getattr__ = from_modules(
+        __name__,
+        {  # loaded on first use: few kernels have textures
+            "FORMATS": "_formats",
+            "Format": "_formats",
+            "GEOMETRIES": "_geometry",
+            "Geometry": "_geometry",
+            "MippedArray": "_mipped_array",
+            "Surface": "_texture",
+            "Texture": "_texture",
+        },
+    )

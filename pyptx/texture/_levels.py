@@ -9,7 +9,7 @@ from pyptx.tensor_map._source import Source, source_of
 from pyptx.texture._formats import Format, format_of
 from pyptx.texture._geometry import Extents, Geometry, check_limits, extents_of, geometry_of
 
-__all__ = ["Level", "Levels", "MippedArray", "levels_of"]
+__all__ = ["Level", "Levels", "levels_of"]
 
 
 class Level(NamedTuple):
@@ -43,43 +43,6 @@ class Levels(NamedTuple):
     def element_bytes(self) -> int:
         """Size of an element, all channels."""
         return self.channels * self.format.bits // 8
-
-
-class MippedArray:
-    """Common base of Texture and Surface: properties of their `levels`."""
-
-    levels: Levels
-
-    @property
-    def source(self) -> Any:
-        """The array of the finest level."""
-        return self.levels.whole[0].source.array
-
-    @property
-    def sources(self) -> tuple[Any, ...]:
-        """The arrays of all levels."""
-        return tuple(level.source.array for level in self.levels.whole)
-
-    @property
-    def geometry(self) -> Geometry:
-        return self.levels.geometry
-
-    @property
-    def format(self) -> Format:
-        return self.levels.format
-
-    @property
-    def channels(self) -> int:
-        return self.levels.channels
-
-    @property
-    def extents(self) -> Extents:
-        return self.levels.whole[0].extents
-
-    def __repr__(self) -> str:
-        e = self.extents
-        size = "x".join(str(n) for n in (e.layers, e.depth, e.height, e.width) if n != 1) or "1"
-        return f"{type(self).__name__}({self.geometry.name} {size}, {self.channels} {self.format.name})"
 
 
 def levels_of(what: str, arrays: Any, geometry: str | None, limits: str) -> Levels:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyptx.errors import ShapeError
-from pyptx.texture._levels import MippedArray, levels_of
+from pyptx.texture._levels import levels_of
+from pyptx.texture._mipped_array import MippedArray
 
 __all__ = ["ADDRESS_MODES", "FILTERS", "Surface", "Texture"]
 
