@@ -37,6 +37,12 @@ static inline __attribute__((always_inline)) void transpose8(float *out, u32 ld,
         *(F8 *)(out + (i + 4) * ld) = RIGHT(q[i], q[i + 4]);
     }
 }
+// Transpose four rows of four words; each result holds a column twice.
+static inline __attribute__((always_inline)) void transpose4_twice(U8 *out, U8 a, U8 b, U8 c, U8 d) {
+    U8 low = LOW(a, b), high = HIGH(a, b), other_low = LOW(c, d), other_high = HIGH(c, d);
+    out[0] = FIRST(low, other_low); out[1] = SECOND(low, other_low);
+    out[2] = FIRST(high, other_high); out[3] = SECOND(high, other_high);
+}
 #undef LOW
 #undef HIGH
 #undef FIRST

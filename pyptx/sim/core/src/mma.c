@@ -3,6 +3,7 @@
 #include "fragments.h"
 
 typedef float F4 __attribute__((ext_vector_type(4), aligned(4)));
+typedef u32 U4 __attribute__((ext_vector_type(4), aligned(4)));
 
 int whole_warp(Ctx *x, u32 m) {
     if (LIKELY(m == ALL)) return 1;
@@ -180,28 +181,62 @@ static void scatter(Ctx *x, const u32 *d, const Mma *q, const float *tile) {
         sum[1][i] = __builtin_elementwise_fma(v, odd, sum[1][i]); \
     } \
 }
-static void multiply_quads(Ctx *x, const Product *p, const u32 *a, const u32 *b, const u32 *c, const u32 *d) {
-    F8 rows[2][8][2], out[4][4], left[8], column[2][4];
-    I8 bad = 0;
-    for (u32 r = 0; r < p->k / 8; r++) {
-        float planes[2 * LANES];
-        decode_row(planes, (const u32 *)R(x, b[r]), p->b);
-        columns_of(planes, column[0]);
-        columns_of(planes + LANES, column[1]);
-        for (u32 k = 0; k < 8; k++) {
-            F8 v = column[k & 1][k >> 1];
-            rows[r][k][0] = __builtin_shufflevector(v, v, 0, 2, 4, 6, 0, 2, 4, 6);
-            rows[r][k][1] = __builtin_shufflevector(v, v, 1, 3, 5, 7, 1, 3, 5, 7);
-        }
+
+// The lower halves of a register of all lanes, then the upper ones.
+static inline __attribute__((always_inline)) void halves_of(F8 *out, const u32 *row, u32 format) {
+    for (u32 i = 0; i < 4; i++) {
+        U8 v = *(const U8 *)(row + 8 * i);
+        out[i] = format == E_F16 ? from_f16(v & 0xffff) : (F8)(v << 16);
+        out[4 + i] = format == E_F16 ? from_f16(v >> 16) : (F8)(v & 0xffff0000);
     }
+}
+
+// A word of lane 4n + t belongs to column n of B: out[t] holds the even columns, twice, then the odd ones.
+static inline __attribute__((always_inline)) void columns_twice(U8 (*out)[2], const u32 *row) {
+    U8 v[8], t[4];
+    for (u32 n = 0; n < 8; n++) {
+        U4 four = *(const U4 *)(row + 4 * n);
+        v[n] = __builtin_shufflevector(four, four, 0, 1, 2, 3, 0, 1, 2, 3);
+    }
+    for (u32 odd = 0; odd < 2; odd++) {
+        transpose4_twice(t, v[odd], v[2 + odd], v[4 + odd], v[6 + odd]);
+        for (u32 i = 0; i < 4; i++) out[i][odd] = t[i];
+    }
+}
+
+// Rows 2t and 2t + 1 of B, of two columns each as above.
+static inline __attribute__((always_inline)) void rows_of_b(F8 (*rows)[2], const u32 *row, u32 format) {
+    U8 found[2][4][2];
+    if (format == E_F16) {                                               // decoding takes longer than the second transpose
+        F8 planes[8];
+        halves_of(planes, row, E_F16);
+        columns_twice(found[0], (const u32 *)planes);
+        columns_twice(found[1], (const u32 *)(planes + 4));
+    } else {
+        columns_twice(found[1], row);
+        for (u32 t = 0; t < 4; t++) for (u32 odd = 0; odd < 2; odd++) found[0][t][odd] = found[1][t][odd] << 16, found[1][t][odd] &= 0xffff0000;
+    }
+    for (u32 k = 0; k < 8; k++) for (u32 odd = 0; odd < 2; odd++) rows[k][odd] = (F8)found[k & 1][k >> 1][odd];
+}
+
+static inline __attribute__((always_inline)) void quads_of(Ctx *x, const Product *p, const u32 *a, const u32 *b, const u32 *c, const u32 *d, u32 format) {
+    F8 rows[2][8][2], parts[4][8], out[4][4];
+    I8 bad = 0;
+    for (u32 r = 0; r < p->k / 8; r++) rows_of_b(rows[r], (const u32 *)R(x, b[r]), format);
+    for (u32 r = 0; r < p->k / 4; r++) halves_of(parts[r], (const u32 *)R(x, a[r]), format);
     for (u32 half = 0; half < 2; half++) {
         F8 sum[2][4];                                                    // in registers: its address is not taken
-        if (p->c == E_F16) decode_row((float *)left, (const u32 *)R(x, c[half]), E_F16);
-        else for (u32 odd = 0; odd < 2; odd++) memcpy(left + 4 * odd, R(x, c[2 * half + odd]), 4 * LANES);
-        for (u32 odd = 0; odd < 2; odd++) for (u32 i = 0; i < 4; i++) sum[odd][i] = left[4 * odd + i];
+        if (p->c == E_F16) {
+            F8 planes[8];
+            halves_of(planes, (const u32 *)R(x, c[half]), E_F16);
+            for (u32 i = 0; i < 8; i++) sum[i >> 2][i & 3] = planes[i];
+        } else
+            for (u32 odd = 0; odd < 2; odd++) {
+                const float *row = (const float *)R(x, c[2 * half + odd]);
+                for (u32 i = 0; i < 4; i++) sum[odd][i] = *(const F8 *)(row + 8 * i);
+            }
         for (u32 r = 0; r < p->k / 8; r++) {
-            const F8 (*row)[2] = rows[r];
-            decode_row((float *)left, (const u32 *)R(x, a[2 * r + half]), p->a);
+            const F8 (*row)[2] = rows[r], *left = parts[2 * r + half];
             TERM(0, 0) TERM(0, 1) TERM(1, 0) TERM(1, 1) TERM(2, 0) TERM(2, 1) TERM(3, 0) TERM(3, 1)
         }
         for (u32 odd = 0; odd < 2; odd++)
@@ -217,23 +252,29 @@ static void multiply_quads(Ctx *x, const Product *p, const u32 *a, const u32 *b,
         for (u32 i = 0; i < LANES; i++) row[i] = encode_f16(even[i]) | encode_f16(odd[i]) << 16;
     }
 }
+static void multiply_quads(Ctx *x, const Product *p, const u32 *a, const u32 *b, const u32 *c, const u32 *d) {
+    if (p->a == E_F16) quads_of(x, p, a, b, c, d, E_F16); else quads_of(x, p, a, b, c, d, E_BF16);
+}
+
+static int are_halves(const Mma *q) {
+    const Product *p = &q->p;
+    int shape = p->m == 16 && p->n == 8 && (p->a == E_F16 || p->a == E_BF16) && p->a == p->b && !p->scale;
+    return shape && q->batch == 1 && q->metadata == NONE && q->tc == NONE && q->td == NONE;
+}
 
 static void f_mma(Ctx *x, const Op *o, u32 m) {
     if (!whole_warp(x, m)) return;
     const Mma *q = (const Mma *)(x->pool + o->aux);
     const u32 *a = q->registers, *b = a + q->na, *c = b + q->nb, *d = c + q->nc;
-    Product p = q->p;
     if (x->tensor_cores == 2) {
-        for (u32 r = 0; r < q->nd; r++) if (d[r] != NONE) memset(R(x, d[r]), 0, p.d == E_F64 ? 256 : 128);
+        for (u32 r = 0; r < q->nd; r++) if (d[r] != NONE) memset(R(x, d[r]), 0, q->p.d == E_F64 ? 256 : 128);
         return;
     }
-    if (p.d == E_F64) { mma_f64(x, q, a, b, c, d); return; }
-    if (x->tensor_cores && p.fraction) p.flags |= P_HARDWARE;
-    int halves = p.m == 16 && p.n == 8 && (p.a == E_F16 || p.a == E_BF16) && q->batch == 1 && q->metadata == NONE;
-    if (halves && q->tc == NONE && q->td == NONE && !p.scale && !(p.flags & P_HARDWARE)) {
-        multiply_quads(x, &p, a, b, c, d);
-        return;
-    }
+    if (q->p.d == E_F64) { mma_f64(x, q, a, b, c, d); return; }
+    u32 hardware = (x->tensor_cores && q->p.fraction) || (q->p.flags & P_HARDWARE);
+    if (!hardware && are_halves(q)) { multiply_quads(x, &q->p, a, b, c, d); return; }
+    Product p = q->p;
+    if (hardware) p.flags |= P_HARDWARE;
     float ta[MAX_TILE], tb[MAX_TILE], tc[512], sa[16 * 4], sb[8 * 4];
     u32 words = p.k / 32, stored = q->metadata == NONE ? p.k : p.k / 2, sizes = q->batch * p.m;
     gather_fragment(x, a, q->na, p.a, x->pool + q->ta, p.a == E_B1 ? p.m * words : sizes * stored, ta);
