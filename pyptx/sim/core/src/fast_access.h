@@ -6,10 +6,10 @@
 #include "chain.h"
 #include "linear.h"
 
-// Bring bytes into the cache that are likely to be accessed soon.
+// Bring bytes that are likely to be accessed soon into the second-level cache: the first level waits for few lines at a time.
 static inline __attribute__((always_inline)) void fetch(const u8 *at, u32 bytes, int writes) {
     for (u32 k = 0; k < bytes; k += 64)
-        if (writes) __builtin_prefetch((void *)((uintptr_t)at + k), 1); else __builtin_prefetch((void *)((uintptr_t)at + k), 0);
+        if (writes) __builtin_prefetch((void *)((uintptr_t)at + k), 1, 2); else __builtin_prefetch((void *)((uintptr_t)at + k), 0, 2);
 }
 
 // Link.d of a load or store: the linear form of its address, or NONE: linear.c. Then only the first lane's address is in the register,
