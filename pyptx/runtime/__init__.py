@@ -11,7 +11,7 @@ from pyptx.runtime import settings
 from pyptx.runtime.arrays import ARRAY_PACKAGES, Arrays, Backend, Runtime, arrays_of
 from pyptx.runtime.plan import Dim3, LaunchPlan, LaunchResult, dim3
 from pyptx.tensor_map import TensorMap
-from pyptx.texture import MippedArray
+from pyptx.texture._mipped_array import MippedArray
 
 __all__ = [
     "BACKENDS",

@@ -14,7 +14,7 @@ from pyptx.errors import ArgumentTypeError, ArgumentValueError
 from pyptx.ir.nodes import Module
 from pyptx.runtime.plan import LaunchPlan, LaunchResult
 from pyptx.tensor_map import TensorMap
-from pyptx.texture import MippedArray
+from pyptx.texture._mipped_array import MippedArray
 
 __all__ = [
     "Arrays",

@@ -9,10 +9,9 @@ from pyptx._lazy import from_modules
 if TYPE_CHECKING:
     from pyptx.texture._formats import FORMATS, Format
     from pyptx.texture._geometry import GEOMETRIES, Geometry
-    from pyptx.texture._mipped_array import MippedArray
     from pyptx.texture._texture import Surface, Texture
 
-__all__ = ["FORMATS", "Format", "GEOMETRIES", "Geometry", "MippedArray", "Surface", "Texture"]
+__all__ = ["FORMATS", "Format", "GEOMETRIES", "Geometry", "Surface", "Texture"]
 
 if not TYPE_CHECKING:
     __getattr__ = from_modules(
@@ -22,7 +21,6 @@ if not TYPE_CHECKING:
             "Format": "_formats",
             "GEOMETRIES": "_geometry",
             "Geometry": "_geometry",
-            "MippedArray": "_mipped_array",
             "Surface": "_texture",
             "Texture": "_texture",
         },
