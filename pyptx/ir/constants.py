@@ -15,7 +15,7 @@ from pyptx.ir.formatting import integer
 
 __all__ = ["constant_value", "literal_kind"]
 
-_TOKEN = re.compile(
+_TOKEN = (
     r"\s*(0[xXbB][0-9a-fA-F]+U?|\d+U?|WARP_SZ|\(\s*\.[su]64\s*\)"
     r"|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&^|!~?:()])"
 )
@@ -52,8 +52,9 @@ _BINARY: dict[str, tuple[int, Callable[[int, int], int]]] = {
 class _ExpressionParser:
     def __init__(self, text: str):
         self.words, self.depth, at, text = [], 0, 0, text.rstrip()
+        token = re.compile(_TOKEN)  # on use: few kernels have constant expressions
         while at < len(text):
-            found = _TOKEN.match(text, at)
+            found = token.match(text, at)
             if found is None:
                 raise InputError(text)
             self.words.append(found[1])
