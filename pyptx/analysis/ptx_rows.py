@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyptx.emitter import emit, statement_spans
+from pyptx.emitter import emit_with_spans
 from pyptx.errors import OptionError
 from pyptx.ir.nodes import Function, Instruction, Label, Module
 from pyptx.ir.visit import statements
@@ -22,14 +22,15 @@ def statement_rows(module: Module, ptx: Sequence[str]) -> list[int]:
         OptionError: the text belongs to another module.
     """
     rows, row = [], 0
-    for line in emit(module).removesuffix("\n").split("\n"):
+    text, spans = emit_with_spans(module)
+    for line in text.removesuffix("\n").split("\n"):
         while row < len(ptx) and ptx[row] != line:
             row += 1
         if row == len(ptx):
             raise OptionError(f"the PTX text has no line {line.strip()!r} of the module")
         rows.append(row)
         row += 1
-    return [rows[span.line - 1] for span in statement_spans(module)]
+    return [rows[span.line - 1] for span in spans]
 
 
 def instruction_rows(module: Module, ptx: Sequence[str]) -> dict[str, list[int]]:

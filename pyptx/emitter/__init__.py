@@ -2,7 +2,7 @@
 
 from pyptx.emitter.locations import with_locations
 from pyptx.emitter.printer import Emitted, emit, emit_lines, instruction_text, operand_text
-from pyptx.emitter.spans import Span, declaration_spans, statement_spans
+from pyptx.emitter.spans import Span, declaration_spans, emit_with_spans, statement_spans
 
 __all__ = [
     "Emitted",
@@ -10,6 +10,7 @@ __all__ = [
     "declaration_spans",
     "emit",
     "emit_lines",
+    "emit_with_spans",
     "instruction_text",
     "operand_text",
     "statement_spans",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pyptx.emitter.printer import Header, Node, Printer, leading_text
 from pyptx.ir.nodes import Function, Module
 
-__all__ = ["Span", "declaration_spans", "statement_spans"]
+__all__ = ["Span", "declaration_spans", "emit_with_spans", "statement_spans"]
 
 
 class Span(NamedTuple):
@@ -21,9 +21,14 @@ class Span(NamedTuple):
 
 def statement_spans(module: Module) -> list[Span]:
     """Return the span of every instruction and label in `emit(module)`, in source order."""
+    return emit_with_spans(module)[1]
+
+
+def emit_with_spans(module: Module) -> tuple[str, list[Span]]:
+    """Return `emit(module)` and `statement_spans(module)`."""
     printer = Printer(marks=True)
     printer.module(module)
-    return _spans(printer.parts, printer.marked)
+    return "".join(printer.parts), _spans(printer.parts, printer.marked)
 
 
 def declaration_spans(module: Module) -> dict[int, Span]:

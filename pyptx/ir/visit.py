@@ -57,7 +57,10 @@ def leaves(
     match operand:
         case VectorOperand(elements) | ParenthesizedOperand(elements):
             for element in elements:
-                yield from leaves(element)
+                if type(element) is RegisterOperand:  # most elements: without another generator
+                    yield element
+                else:
+                    yield from leaves(element)
         case PipeOperand(left, right):
             yield from leaves(left)
             yield from leaves(right)

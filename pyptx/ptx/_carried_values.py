@@ -107,11 +107,15 @@ def _registers(body: Sequence[Statement]) -> set[str]:
     for one in statements(body):
         if isinstance(one, Instruction):
             found |= {one.predicate.register} if one.predicate is not None else set()
-            for leaf in (leaf for operand in one.operands for leaf in leaves(operand)):
-                if isinstance(leaf, RegisterOperand):
-                    found.add(leaf.name)
-                elif isinstance(leaf, AddressOperand):
-                    found.add(leaf.base)
+            for operand in one.operands:
+                if type(operand) is RegisterOperand:
+                    found.add(operand.name)
+                    continue
+                for leaf in leaves(operand):
+                    if isinstance(leaf, RegisterOperand):
+                        found.add(leaf.name)
+                    elif isinstance(leaf, AddressOperand):
+                        found.add(leaf.base)
     return found
 
 
