@@ -102,6 +102,7 @@ def _read_slots(words: tuple[Word, ...], cells: dict[str, Any]) -> dict[str, Slo
     return slots
 
 
+@cache
 def slot_name(word: str) -> str:
     """Return the slot name of an optional literal modifier: "L2_cache_hint" for ".L2::cache_hint"."""
     return re.sub(r"\W+", "_", word.lstrip("."))

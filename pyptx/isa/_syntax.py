@@ -87,7 +87,7 @@ def parse_mnemonic(text: str, cells: dict) -> tuple[str, tuple[Word, ...]]:
         if found is None:
             raise TableError(f"{text!r}: cannot read {text[at:]!r}; expected .word or {{.word}}")
         for word in found[1][1:].split(".") if found[1] else [found[2]]:
-            glued = _GLUED.fullmatch(word)
+            glued = _GLUED.fullmatch(word) if "<" in word else None
             if glued:
                 slot, before, after = glued[2], glued[1], glued[3]
             else:
