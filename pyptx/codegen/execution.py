@@ -124,7 +124,7 @@ class _Execution:
 
         @boundary
         def run_body() -> None:
-            scope = {**(self._imported or {}), "__builtins__": {}}
+            scope = {**(self._imported or {}), "__builtins__": {"range": range}}  # of rolled loops
             for text in body:
                 exec(self._compiled(_INDENTED + text), scope)
 
