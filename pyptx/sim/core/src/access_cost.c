@@ -127,7 +127,12 @@ static void observe_reuse(Ctx *x, const Op *o, u32 m, const Access *t, u32 lines
 // and for stores the further sectors of lines with a sector that is written in part.
 static void observe_lines(Ctx *x, const Op *o, u32 m, const Access *t) {
     u32 lines = units(t->addr, m, 7);
-    if (!t->writes) observe_reuse(x, o, m, t, lines);
+    if (!t->writes) {
+        const Segment *s = segment_of(x, t->addr[__builtin_ctz(m)], t->bytes);
+        u64 number = s ? (u64)(s - x->segments) : 63;
+        observe_reuse(x, o, m, t, lines);
+        x->read_segments[o->instr] |= (u64)1 << (number < 63 ? number : 63);
+    }
     else x->masked_sectors[o->instr] += masked_sectors(t->addr, m, t->bytes);
     x->lines[o->instr] += lines;
     x->bank_passes[o->instr] += wavefronts(t->addr, m, t->bytes);
