@@ -105,7 +105,15 @@ class LaunchModel:
         self.paths = [paths[warp_slice.counts.tobytes()] for warp_slice in self.slices]
         room = on.limits.smem_per_sm + L1_BYTES - fits.shared_bytes_per_block * self.resident
         room_of_cluster = room * self.cluster / self.resident
-        l1 = l1_reads(sample, instruction_work, self.code, self.paths, room_of_cluster)
+        l1 = l1_reads(
+            sample,
+            instruction_work,
+            self.code,
+            self.paths,
+            room_of_cluster,
+            max(1, self.resident // self.cluster),
+            max(1.0, self.per_sm / self.cluster),
+        )
         self.builder = OperationBuilder(
             on,
             self.constants,
