@@ -23,10 +23,14 @@ from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.rereads import Reads, rereads_of
 from pyptx.analysis.work.count import Work
 from pyptx.analysis.work.footprint import SECTOR, Footprint
+from pyptx.isa import targets
 
 __all__ = ["Traffic", "estimate_traffic", "kept_traffic", "lost_part", "reuse_distance"]
 
-KEPT = 0.85  # reuse distance over the size of L2 at which half is lost: between A100 (0.82), H100 (0.76 to 0.94), L40 (1.06)
+# Reuse distance over the size of L2 at which half is lost: 1.06 on L40. Where L2 has two halves, each may have a copy of a line: 0.82
+# on A100, 0.76 to 0.94 on H100 (RRZE-HPC gpu-benches, gpu-l2-cache).
+KEPT, KEPT_IN_HALVES = 1.06, 0.85
+HALVES = frozenset((80, 90, 100))  # targets
 WAYS = 16  # lines of a set of L2 (Jia et al. 2018 for V100; A for later GPUs)
 
 
@@ -71,7 +75,7 @@ def estimate_traffic(
     extent = sample.busy
     wave = max(1, min(sample.clusters, resident // cluster))
     waves = sample.clusters / wave
-    holds = gpu.l2_fast_bytes or KEPT * gpu.l2_bytes
+    holds = _held(gpu)
     touched = _Touched(sample.footprints, sample.read, sample.written, extent, unit)
     once = written = filled = per_wave = stores = again = returned = missed = waiting = 0.0
     for footprint in sample.footprints:
@@ -122,7 +126,7 @@ def kept_traffic(traffic: Traffic, work: Work, gpu: Gpu, unit: int = SECTOR) -> 
     sample = work.sample
     extent = sample.busy
     touched = _Touched(sample.footprints, sample.read, sample.written, extent, unit)
-    lost = lost_part(touched.by(sample.clusters), gpu.l2_fast_bytes or KEPT * gpu.l2_bytes)
+    lost = lost_part(touched.by(sample.clusters), _held(gpu))
     read = traffic.again + (traffic.read - traffic.again) * lost
     return replace(traffic, read=read, written=traffic.written * lost)
 
@@ -166,6 +170,14 @@ class _Touched:
             apart *= count
         distance = self.by(round(self.size(footprint) / max(1, footprint.bytes)))
         return found + max(0.0, left - moved) * lost_part(distance, holds)
+
+
+def _held(gpu: Gpu) -> float:
+    """Return the reuse distance at which L2 has lost half."""
+    if gpu.l2_fast_bytes:
+        return gpu.l2_fast_bytes
+    halves = targets.parse(gpu.target).number in HALVES
+    return (KEPT_IN_HALVES if halves else KEPT) * gpu.l2_bytes
 
 
 def lost_part(distance: float, holds: float) -> float:
