@@ -24,7 +24,7 @@ from pyptx.analysis.model.synchronization import CtaBarriers, MbarrierRings
 __all__ = ["FastForward"]
 
 TOLERANCE = 0.003  # relative difference of windows that count as equal at first
-LEAST_ITERATIONS = 4  # of a window, in a loop without inner loops
+LEAST_ITERATIONS = 2  # of a window, in a loop without inner loops
 LEAST_CYCLES = 2000.0  # of a window
 SNAPSHOTS = 48  # of a loop; then windows become longer
 
