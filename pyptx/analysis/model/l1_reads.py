@@ -15,7 +15,7 @@ from pyptx.analysis.work.sampling import Sample
 
 __all__ = ["L1_BYTES", "L1Reads", "l1_reads"]
 
-DRIFT = 8  # iterations of a loop by which the warps of a CTA are apart
+DRIFT = 4  # iterations of a loop by which the warps of a CTA are apart
 L1_BYTES = 28 * 1024  # of an SM that shared memory cannot take
 
 
