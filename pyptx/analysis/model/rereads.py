@@ -19,7 +19,7 @@ from pyptx.analysis.work.sampling import Sample
 __all__ = ["COPIED", "Reads", "Rereads", "reads_of", "rereads_of"]
 
 PASSES = 4  # maximum number of passes of a cluster over its own data; further reads are of shared data
-COPIED = ""  # stands for the buffers that bulk copies read
+COPIED = ""  # stands for the buffers that bulk copies read, and loads from further buffers than a profile has names for
 
 
 @dataclass(frozen=True, slots=True)
