@@ -153,7 +153,7 @@ class Launch(_Structure):
         u8 **marks;
         u32 *links;
         u16 *barriers;
-        u64 *lines, *bank_passes, *wide_passes, *fresh_loads, *recent, *masked_sectors, *atomic_turns, *atomic_passes;
+        u64 *lines, *bank_passes, *wide_passes, *fresh_loads, *recent, *masked_sectors, *atomic_turns, *atomic_passes, *read_segments;
         u64 *synchronizations;
         const u32 *sanitizer;
         Debug *debug;

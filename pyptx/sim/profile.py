@@ -47,6 +47,7 @@ class ClusterProfile:
         atomic_turns: by (block of 512 bytes of global memory, modulo 512 KiB; kind), the sectors of atomic accesses, and
             their lanes beyond the first that name the word that most of a sector's lanes name.
         atomic_passes: passes over the banks of shared memory of atomic accesses, one for each lane of a bank, by instruction.
+        buffers: names of the buffers that each instruction loads from, of the first 63 of the launch.
         read, written: by name of a buffer, a bit per byte that was accessed, lowest bit first, padded to a multiple of
             8 bytes.
         returned: the same for the bytes read that these clusters wrote before they read them.
@@ -65,6 +66,7 @@ class ClusterProfile:
     masked_sectors: np.ndarray
     atomic_turns: np.ndarray
     atomic_passes: np.ndarray
+    buffers: tuple[frozenset[str], ...]
     read: dict[str, np.ndarray]
     written: dict[str, np.ndarray]
     returned: dict[str, np.ndarray]
@@ -126,6 +128,7 @@ class ClusterProfiler:
         counters = replace(counters, issues=profile.issues.sum(axis=0, dtype=np.uint64))
         count_products(self.program, counters)
         names = {id(s.buffer): self._name(s) for s in self._segments if s.space == "global"}
+        ordered = [names.get(id(s.buffer)) for s in sorted(self._segments, key=lambda s: s.address)]
         links = profile.links & 0x7FFFFFFF
         free = frozenset(map(int, np.flatnonzero((profile.links >> 31).any(axis=1))))
         barriers = tuple(frozenset(map(int, row[row > 0])) for row in links)
@@ -143,6 +146,7 @@ class ClusterProfiler:
             profile.masked_sectors,
             profile.atomic_turns,
             profile.atomic_passes,
+            tuple(_named(int(bits), ordered) for bits in profile.read_segments),
             *(
                 {names[key]: bits for key, bits in found.items()}
                 for found in (profile.read, profile.written, profile.returned)
@@ -152,3 +156,8 @@ class ClusterProfiler:
     def _name(self, segment: Segment) -> str:
         same = [s for s in self._segments if s.buffer.name == segment.buffer.name]
         return segment.buffer.name if len(same) == 1 else f"{segment.buffer.name} at {segment.address:#x}"
+
+
+def _named(bits: int, names: Sequence[str | None]) -> frozenset[str]:
+    """Return the names of the segments whose bits are set; None is one that is no buffer."""
+    return frozenset(name for k, name in enumerate(names[:63]) if bits >> k & 1 and name is not None)

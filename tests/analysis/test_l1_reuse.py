@@ -79,3 +79,56 @@ def test_short_reuse_hits_l1_while_the_lines_of_all_resident_warps_fit(each, wai
     model = LaunchModel(call.compiled(), call.plan, work_of(call), on, _occupancy(call.compiled(), call.plan, on))
     read = model.work.sample.line_access[0] > 1
     assert model.builder.l1_waits[read].max() == pytest.approx(waits, rel=0.15)
+
+
+# Each thread adds a word of a row of the CTA's own to a word that all CTAs read.
+COMMON = """
+.version 8.5
+.target sm_80
+.address_size 64
+.visible .entry add(.param .u64 own, .param .u64 common, .param .u64 to)
+.maxntid 256, 1, 1
+{
+    .reg .u64 %rd<7>;
+    .reg .u32 %r<7>;
+    ld.param.u64 %rd1, [own];
+    ld.param.u64 %rd2, [common];
+    ld.param.u64 %rd3, [to];
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %tid.x;
+    mad.lo.u32 %r3, %r1, 256, %r2;
+    mad.wide.u32 %rd4, %r3, 4, %rd1;
+    mad.wide.u32 %rd5, %r2, 4, %rd2;
+    mad.wide.u32 %rd6, %r3, 4, %rd3;
+    ld.global.u32 %r4, [%rd4];
+    ld.global.u32 %r5, [%rd5];
+    add.u32 %r6, %r4, %r5;
+    st.global.u32 [%rd6], %r6;
+    ret;
+}
+"""
+
+
+def test_what_all_ctas_read_is_in_l1_from_the_cta_before():
+    """Of 16 waves on A100, one CTA of an SM reads the common words from L2; those of the first wave wait for it."""
+    on = gpu("A100")
+    ctas = 128 * on.sms
+    args = (np.zeros((ctas, 256), np.uint32), np.zeros(256, np.uint32), np.zeros((ctas, 256), np.uint32))
+    call = bind_call(pyptx.load(COMMON)["add"], *args, grid=(ctas,), block=(256,))
+    model = LaunchModel(call.compiled(), call.plan, work_of(call), on, _occupancy(call.compiled(), call.plan, on))
+    own, common = np.flatnonzero([bool(names) for names in model.work.sample.buffers])
+    assert model.work.sample.buffers[common] == {"common"}
+    assert model.resident == 8
+    assert [model.builder.l1_waits[own], model.builder.l1_waits[common]] == pytest.approx([1, 1 / 16])
+    assert model.demand.read == pytest.approx(1024 * (1 + 1 / 128))
+
+
+def test_two_arrays_do_not_displace_each_other_in_the_profile():
+    """A warp reads halves of the words of its lanes in two arrays, alternating: the second half is known."""
+    lines = [f"ld.global.u16 %rs{1 + k}, [%rd{1 + k % 2}+{2 * (k // 2)}];" for k in range(4)]
+    text = COMMON.split("mov.u32 %r1")[0].replace("%r<7>;", "%r<7>;\n    .reg .u16 %rs<5>;") + "mov.u32 %r2, %tid.x;\n"
+    text += "mad.wide.u32 %rd1, %r2, 4, %rd1;\nmad.wide.u32 %rd2, %r2, 4, %rd2;\n" + "\n".join(lines) + "\nret;\n}"
+    arrays = [np.zeros(1 << 14, np.uint32) for _ in range(3)]
+    call = bind_call(pyptx.load(text)["add"], *arrays, grid=(1,), block=(32,))
+    found = call.observer(own=True).run(range(1)).fresh_loads
+    assert found[found.any(axis=1)][:, 1:3].tolist() == [[4, 0], [4, 0], [0, 4], [0, 4]]

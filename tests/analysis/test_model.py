@@ -14,10 +14,11 @@ import pytest
 from pyptx import Tile, kernel, ptx, reg, smem
 from pyptx.analysis.gpus import GPUS, gpu
 from pyptx.analysis.model import constants
-from pyptx.analysis.model.dram_traffic import Traffic, reread_bytes
+from pyptx.analysis.model.dram_traffic import Traffic
 from pyptx.analysis.model.estimate import estimate, predict
 from pyptx.analysis.model.memory_system import MemorySystem
 from pyptx.analysis.model.pipes import matrix_product
+from pyptx.analysis.model.rereads import COPIED, Reads, rereads_of
 from pyptx.analysis.work.call import bind_call
 from pyptx.analysis.work.count import work_of
 from pyptx.analysis.work.footprint import NOTHING, Footprint, Touched
@@ -210,10 +211,15 @@ def test_what_is_read_in_two_passes_comes_from_dram_twice_when_too_much_is_read_
     own, none = Touched(1000, 1000, 1000), (NOTHING,) * 3
     rows = Footprint("x", False, own, (own, NOTHING, NOTHING)), Footprint("weight", False, own, none)
     extent, touched = (64, 1, 1), {"x": 64_000, "weight": 1000}
-    assert reread_bytes(rows, extent, 2000, touched) == 0
-    assert reread_bytes(rows, extent, 3000, touched) == 1000, "the second pass over x"
-    assert reread_bytes(rows, extent, 20_000, touched) == 0, "what clusters share"
-    assert reread_bytes(rows, extent, 3000, touched | {"x": 32_000}) == 0, "clusters further away read the same of x"
+
+    def again(x: float, weight: float, touched: dict[str, int] = touched) -> float:
+        return rereads_of(rows, extent, {"x": Reads(x), "weight": Reads(weight)}, touched).size
+
+    assert again(1000, 1000) == 0
+    assert again(2000, 1000) == 1000, "the second pass over x"
+    assert again(1000, 19_000) == 0, "what clusters share"
+    assert again(2000, 1000, touched | {"x": 32_000}) == 0, "clusters further away read the same of x"
+    assert rereads_of(rows, extent, {COPIED: Reads(3000)}, touched).size == 1000, "copies, whose buffers are not known"
     x = np.zeros((2000, 20_000), np.float32)
     once = 2 * x.nbytes / gpu("H200").dram_bytes_per_s
     assert estimate(example("softmax.py:softmax"), x, device="H200").terms["dram"] > 1.2 * once

@@ -186,6 +186,17 @@ def test_loads_of_a_cta_meet_the_arithmetic_of_others_when_there_are_several():
     assert following(cta, 2, 8, 8) == pytest.approx(2 * 8 * 4000, rel=0.06), "two places: the arithmetic never rests"
 
 
+def test_ctas_that_compute_for_long_do_not_stay_in_step():
+    """Two CTAs wait for a load and then use one unit; while the older one does, the younger one waits outside its queue."""
+    phase = 20 * 64
+    cta = [op(OpKind.LOAD, write=0, unit="shared", cycles=1, bytes=64), op(wait=[0])] + [
+        op(unit="fp64", cycles=64)
+    ] * 20
+    alone = following(cta, 1, 1, 1)
+    assert alone == pytest.approx(300 + 2 * phase, rel=0.05), "two teams"
+    assert following(cta, 2, 8, 8) == pytest.approx(2 * 8 * 2 * phase, rel=0.06), "the unit never rests"
+
+
 def test_the_first_ctas_of_an_sm_start_one_after_another():
     cta, starts = [op(OpKind.LOAD, write=0, unit="shared", cycles=1, bytes=64 * 100), op(wait=[0])], [0.0, 250.0]
     run = replay([(slot, 0, cta) for slot in range(2)], MEMORY, CONSTANTS, starts=starts)

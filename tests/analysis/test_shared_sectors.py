@@ -8,6 +8,7 @@ import pytest
 import pyptx
 from pyptx.analysis.gpus import gpu
 from pyptx.analysis.model.dram_traffic import estimate_traffic
+from pyptx.analysis.model.rereads import Reads
 from pyptx.analysis.work.call import bind_call
 from pyptx.analysis.work.count import work_of
 
@@ -44,5 +45,7 @@ def test_a_sector_that_neighbors_share_is_read_once(together):
     kernel = pyptx.load(COLUMN_READS)["reads"]
     call = bind_call(kernel, np.zeros((ROWS, COLUMNS), np.float32), grid=(COLUMNS // 4, ROWS // 64), block=(4, 64))
     on, size = gpu("rtx 4090"), 4 * ROWS * COLUMNS
-    traffic = estimate_traffic(work_of(call), on, 6 * on.sms, 2 * size, together=together)
+    traffic = estimate_traffic(
+        work_of(call), on, 6 * on.sms, {"from": Reads(2 * size / (COLUMNS // 4 * ROWS // 64))}, together=together
+    )
     assert traffic.read == pytest.approx(size, rel=0.01)

@@ -217,7 +217,7 @@ def device(name: str) -> Gpu:
         dram_reached_bytes_per_s=read * dram or None,
         dram_written_bytes_per_s=written and written * dram,
         l2_bytes=int(l2_mib * 2**20),
-        l2_bytes_per_clock=near.l2_bytes_per_clock * min(1, sms / near.sms),
+        l2_bytes_per_clock=near.l2_bytes_per_clock * min(sms / near.sms, max(1, l2_mib * 2**20 / near.l2_bytes)),
         watts=watts,
         max_clock_hz=BOOST * clock if name in BOOSTED else near.max_clock_hz if clock == near.clock_hz else None,
     )

@@ -20,13 +20,17 @@ from dataclasses import dataclass, replace
 from math import exp, prod
 
 from pyptx.analysis.gpus import Gpu
+from pyptx.analysis.model.rereads import Reads, rereads_of
 from pyptx.analysis.work.count import Work
 from pyptx.analysis.work.footprint import SECTOR, Footprint
+from pyptx.isa import targets
 
-__all__ = ["Traffic", "estimate_traffic", "kept_traffic", "lost_part", "reread_bytes", "reuse_distance"]
+__all__ = ["Traffic", "estimate_traffic", "kept_traffic", "lost_part", "reuse_distance"]
 
-PASSES = 4  # maximum number of passes of a cluster over its own data; further reads are of shared data
-KEPT = 0.85  # reuse distance over the size of L2 at which half is lost: between A100 (0.82), H100 (0.76 to 0.94), L40 (1.06)
+# Reuse distance over the size of L2 at which half is lost: 1.06 on L40. Where L2 has two halves, each may have a copy of a line: 0.82
+# on A100, 0.76 to 0.94 on H100 (RRZE-HPC gpu-benches, gpu-l2-cache).
+KEPT, KEPT_IN_HALVES = 1.06, 0.85
+HALVES = frozenset((80, 90, 100))  # targets
 WAYS = 16  # lines of a set of L2 (Jia et al. 2018 for V100; A for later GPUs)
 
 
@@ -50,7 +54,7 @@ def estimate_traffic(
     work: Work,
     gpu: Gpu,
     resident: int,
-    requested: float,
+    reads: Mapping[str, Reads],
     unit: int = SECTOR,
     together: bool = True,
     stored: float = 0.0,
@@ -61,7 +65,7 @@ def estimate_traffic(
         work: counted work of the launch.
         gpu: the GPU.
         resident: CTAs resident on the GPU.
-        requested: bytes that all CTAs together read from L2.
+        reads: what a cluster requests of each buffer from L2.
         unit: bytes that L2 exchanges with DRAM at least, 32 or 64.
         together: the clusters of a wave progress together.
         stored: bytes that all CTAs together write to L2.
@@ -71,7 +75,7 @@ def estimate_traffic(
     extent = sample.busy
     wave = max(1, min(sample.clusters, resident // cluster))
     waves = sample.clusters / wave
-    holds = gpu.l2_fast_bytes or KEPT * gpu.l2_bytes
+    holds = _held(gpu)
     touched = _Touched(sample.footprints, sample.read, sample.written, extent, unit)
     once = written = filled = per_wave = stores = again = returned = missed = waiting = 0.0
     for footprint in sample.footprints:
@@ -97,12 +101,14 @@ def estimate_traffic(
             waiting += (moved + lost) * max(1.0, wave * footprint.own.sectors / max(1.0, units))
         else:
             again += touched.again(footprint, moved, holds)
-    reads = [footprint for footprint in sample.footprints if not footprint.writes]
     if per_wave + stores <= 0:
         return Traffic(once, written, 0.0)
     # between two reads of a byte, a cluster touches all it reads and, writing during the second pass, half of what it writes
     evicted = lost_part(per_wave + stores / 2, holds)
-    again += sample.clusters * reread_bytes(reads, extent, requested / sample.clusters, sample.read) * evicted
+    repeated = rereads_of([one for one in sample.footprints if not one.writes], extent, reads, sample.read)
+    warps = wave * len(sample.issues)
+    again += sample.clusters * (repeated.size - repeated.recent) * evicted
+    again += sample.clusters * repeated.recent * min(evicted, lost_part(warps * repeated.between, holds))
     again += returned * evicted
     written += min(returned, max(0.0, stored - written)) * evicted  # what was evicted before it was written again
     return Traffic(once + again + filled, written, again, waiting / missed if missed else 1.0)
@@ -120,7 +126,7 @@ def kept_traffic(traffic: Traffic, work: Work, gpu: Gpu, unit: int = SECTOR) -> 
     sample = work.sample
     extent = sample.busy
     touched = _Touched(sample.footprints, sample.read, sample.written, extent, unit)
-    lost = lost_part(touched.by(sample.clusters), gpu.l2_fast_bytes or KEPT * gpu.l2_bytes)
+    lost = lost_part(touched.by(sample.clusters), _held(gpu))
     read = traffic.again + (traffic.read - traffic.again) * lost
     return replace(traffic, read=read, written=traffic.written * lost)
 
@@ -166,6 +172,14 @@ class _Touched:
         return found + max(0.0, left - moved) * lost_part(distance, holds)
 
 
+def _held(gpu: Gpu) -> float:
+    """Return the reuse distance at which L2 has lost half."""
+    if gpu.l2_fast_bytes:
+        return gpu.l2_fast_bytes
+    halves = targets.parse(gpu.target).number in HALVES
+    return (KEPT_IN_HALVES if halves else KEPT) * gpu.l2_bytes
+
+
 def lost_part(distance: float, holds: float) -> float:
     """Return the fraction of data that L2 has lost after other data has passed through it.
 
@@ -204,28 +218,3 @@ def reuse_distance(footprint: Footprint, extent: Sequence[int], wave: int, size:
             return max(wave, apart)
         apart *= count
     return max(wave, round(size / max(1, footprint.bytes)))
-
-
-def reread_bytes(
-    reads: Sequence[Footprint], extent: Sequence[int], requested: float, touched: Mapping[str, int]
-) -> float:
-    """Return the bytes of a cluster's private data that it reads repeatedly.
-
-    Args:
-        reads: footprints of its reads.
-        extent: clusters along each axis.
-        requested: bytes that one cluster reads from L2.
-        touched: buffer -> bytes that all clusters read from it.
-    """
-    own = sum(
-        footprint.own.sectors
-        for footprint in reads
-        if all(
-            new_bytes == footprint.bytes
-            for new_bytes, count in zip(footprint.new_bytes, extent, strict=True)
-            if count > 1
-        )
-        and footprint.bytes * prod(extent) <= 1.01 * touched[footprint.buffer]
-    )
-    more = requested - sum(footprint.own.sectors for footprint in reads)
-    return max(0.0, more) if more < PASSES * own else 0.0

@@ -16,7 +16,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from pyptx.analysis.model.operations import OpKind
-from pyptx.analysis.model.replay_state import Recorder, SliceState, Stall
+from pyptx.analysis.model.replay_state import Recorder, SliceState, Stall, Turn
 from pyptx.analysis.model.resources import SmResources
 from pyptx.analysis.model.slice_program import LoopRun, Segment
 from pyptx.analysis.model.synchronization import CtaBarriers, MbarrierRings
@@ -24,7 +24,7 @@ from pyptx.analysis.model.synchronization import CtaBarriers, MbarrierRings
 __all__ = ["FastForward"]
 
 TOLERANCE = 0.003  # relative difference of windows that count as equal at first
-LEAST_ITERATIONS = 4  # of a window, in a loop without inner loops
+LEAST_ITERATIONS = 2  # of a window, in a loop without inner loops
 LEAST_CYCLES = 2000.0  # of a window
 SNAPSHOTS = 48  # of a loop; then windows become longer
 
@@ -101,7 +101,7 @@ class FastForward:
     resources: SmResources
     rings: MbarrierRings
     barriers: CtaBarriers
-    ready: list[tuple[float, int]]
+    ready: list[Turn]
     record: Recorder
     patience: float
     leader: int = -1
@@ -235,7 +235,7 @@ class FastForward:
             phases = {key: times / (end - start) for key, times in self._phases(state, Counter(segments)).items()}
             moves[state.number] = _Move(state, inside, progress, phases)
         touched = {key for move in moves.values() for key in move.phases}
-        runnable = {number for _, number in self.ready}
+        runnable = {number for *_, number in self.ready}
         if any(state.number in runnable or self._awaited(state) in touched for state in idle):
             return None
         moves[leader.number].rate = 1.0
@@ -339,7 +339,7 @@ class FastForward:
         self.resources.shift(cycles)
         self.barriers.shift(cycles)
         self.rings.shift({move.state.number for move in moves}, cycles)
-        self.ready[:] = [(time + cycles, number) for time, number in self.ready]
+        self.ready[:] = [(time + cycles, *others) for time, *others in self.ready]
         self.record.skipped += cycles
         self.rings.settle(key for key in phases if len(key) == 2)
         self._replayed = 0

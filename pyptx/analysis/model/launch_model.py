@@ -29,13 +29,15 @@ from pyptx.analysis.model.confidence import UNIT_NAMES, busy_notes, sample_notes
 from pyptx.analysis.model.constants import Constants, find_constants
 from pyptx.analysis.model.demand import conservation_notes, demand_of
 from pyptx.analysis.model.dram_traffic import estimate_traffic, kept_traffic
+from pyptx.analysis.model.l1_reads import L1_BYTES, l1_reads
 from pyptx.analysis.model.mbarrier_rings import find_rings
-from pyptx.analysis.model.memory_system import L1_BYTES, MemorySystem, atomic_cycles, l1_reads
+from pyptx.analysis.model.memory_system import MemorySystem, atomic_cycles
 from pyptx.analysis.model.operations import OperationBuilder
 from pyptx.analysis.model.power import Activity, board_watts, boost_clock, sustained_clock
 from pyptx.analysis.model.prediction import Prediction, Repetition
 from pyptx.analysis.model.replay import replay
 from pyptx.analysis.model.replay_state import UNITS, Memory, ReplayResult, Span
+from pyptx.analysis.model.rereads import reads_of
 from pyptx.analysis.model.slice_program import SliceProgram, chain_ctas, write_program
 from pyptx.analysis.model.trip_counts import (
     WarpPath,
@@ -103,7 +105,15 @@ class LaunchModel:
         self.paths = [paths[warp_slice.counts.tobytes()] for warp_slice in self.slices]
         room = on.limits.smem_per_sm + L1_BYTES - fits.shared_bytes_per_block * self.resident
         room_of_cluster = room * self.cluster / self.resident
-        l1 = l1_reads(sample, instruction_work, self.code, self.paths, room_of_cluster)
+        l1 = l1_reads(
+            sample,
+            instruction_work,
+            self.code,
+            self.paths,
+            room_of_cluster,
+            max(1, self.resident // self.cluster),
+            max(1.0, self.per_sm / self.cluster),
+        )
         self.builder = OperationBuilder(
             on,
             self.constants,
@@ -121,6 +131,7 @@ class LaunchModel:
             sample.masked_sectors,
             sample.atomic_passes,
         )
+        reads = reads_of(sample, instruction_work, l1.misses)
         self.demand = demand_of(self.builder, self.slices, self.paths)
         read, written = (self.average * sample.clusters * size for size in (self.demand.read, self.demand.written))
         self.masked = self.average * sample.clusters * self.demand.masked
@@ -133,7 +144,7 @@ class LaunchModel:
                 read,
                 written,
                 estimate_traffic(
-                    work, on, fits.blocks * self.sms, read, self.constants.dram_unit_bytes, of, written - self.masked
+                    work, on, fits.blocks * self.sms, reads, self.constants.dram_unit_bytes, of, written - self.masked
                 ),
                 atomic_cycles(sample, self.code),
                 self.per_sm * active / self.ctas,

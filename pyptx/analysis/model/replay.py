@@ -9,8 +9,12 @@ one starts when all slices of its predecessor are done, so its loads overlap the
 An instruction holds the issue slot while it reads its operands, and delays wgmma that are under way, whose steps read their
 accumulators, until its operands are dispatched (`register_reads`).
 
-The slice with the earliest clock issues; yield hints are not modeled. Where products of several warps wait for the tensor cores, the
-warp that issued the last one goes on, as a scheduler prefers that warp among eligible ones (Huerta et al. 2025, arXiv 2503.20481):
+The slice with the earliest clock issues; yield hints are not modeled. An operation that takes longer than the queue of its unit
+holds waits outside; when the queue has room, that of the CTA which started first goes first. So CTAs that compute for long do not
+stay in step: the older one is done early, and the next one in its slot loads while the younger one computes. Schedulers prefer
+warps by their age (Huerta et al. 2025, arXiv 2503.20481); convolutions that end in f64 on GTX 1650 and RTX 3080, scans with two
+barriers on four GPUs and attention on A100 imply it. Where products of several warps wait for the tensor cores, the
+warp that issued the last one goes on, as a scheduler prefers that warp among eligible ones (the same):
 warps multiply one after the other, and the first ones load their next operands meanwhile. Products with wmma on RTX 4090, whose
 CTAs load by elements between barriers, imply it.
 """
@@ -32,6 +36,7 @@ from pyptx.analysis.model.synchronization import CtaBarriers, MbarrierRings, wai
 __all__ = ["replay"]
 
 _PLAIN, _WGMMA, _ITERATION = OpKind.PLAIN, OpKind.WGMMA, OpKind.ITERATION
+QUEUE = 8  # cycles of operations that wait in the queue of a unit, and not in the slices
 _WAITS = frozenset((OpKind.GROUP_WAIT, OpKind.WGMMA_WAIT, OpKind.MBARRIER_WAIT, OpKind.BARRIER))
 _QUEUED = frozenset((OpKind.PLAIN, OpKind.LOAD, OpKind.STORE, OpKind.ASYNC_COPY))
 _THROTTLES = {"shared": "MIO", "mufu": "MIO"}  # full queue of a unit; other units: "pipe busy"
@@ -82,12 +87,13 @@ class _Replay:
         starts: Sequence[float],
     ):
         self.memory, self.constants, self.record = memory, constants, Recorder(log)
-        self.sms = 1 + max(sm for _, sm, _ in slices)
+        self.sms, self.slots = 1 + max(sm for _, sm, _ in slices), 1 + max(slot for slot, _, _ in slices)
+        self.several = self.slots > self.sms  # CTAs on an SM
         self.states = [
             SliceState(k, sm, (slot, 0), own if isinstance(own, SliceProgram) else SliceProgram.of(own), delay, start)
             for k, ((slot, sm, own), delay, start) in enumerate(zip(slices, delays, starts, strict=True))
         ]
-        self.ready = [(state.now, state.number) for state in self.states]
+        self.ready = [state.turn for state in self.states]
         heapify(self.ready)
         self.resources = SmResources(self.sms, memory, constants.shared_cycles, self.record)
         self.rings = MbarrierRings(self.states, self.sms, self.ready, memory.remote_cycles, self.record)
@@ -105,8 +111,7 @@ class _Replay:
     def run(self) -> ReplayResult:
         """Replay all slices to their ends."""
         while self.ready or self.rings.unblock() or self.barriers.unblock():
-            _, number = heappop(self.ready)
-            self._advance(self.states[number])
+            self._advance(self.states[heappop(self.ready)[-1]])
         extra, run = max(state.extra for state in self.states), self.record.run
         run.cycles = max(state.now for state in self.states) + extra
         run.replayed = run.cycles - extra - self.record.skipped
@@ -149,9 +154,19 @@ class _Replay:
                 or resources.multiplies[state.rank] is not state
             ):  # another slice is behind
                 state.now = now
-                state = self.states[heappushpop(ready, (now, state.number))[1]]
+                state = self.states[heappushpop(ready, state.turn)[-1]]
                 operations, free, scoreboards = state.operations, resources.free[state.rank], state.scoreboards
                 continue
+            if self.several and op.cycles > QUEUE and kind in _QUEUED and op.unit != "tensor":
+                room = free[op.unit] - QUEUE
+                if room > now and ready:  # the queue of the unit is full
+                    state.asked = state.asked or now
+                    state.now = room
+                    state.attribute(op.row, _THROTTLES.get(op.unit, "pipe busy"), room)
+                    state = self.states[heappushpop(ready, state.turn)[-1]]
+                    operations, free, scoreboards = state.operations, resources.free[state.rank], state.scoreboards
+                    continue
+                state.asked = 0.0
             start, issue, reads = free["issue"], op.issue, op.reads
             if start < now or ahead:
                 start = now
@@ -184,8 +199,8 @@ class _Replay:
                     end = resources.admit(state.rank, op.pending, end)
                     begin = end - op.cycles
                 if kind in _QUEUED:
-                    if begin - 8 > start:  # the queue of the unit is bounded
-                        start = begin - 8
+                    if begin - QUEUE > start:  # the queue of the unit is bounded
+                        start = begin - QUEUE
                         state.attribute(op.row, _THROTTLES.get(op.unit, "pipe busy"), start)
             if kind == _PLAIN:
                 if op.write >= 0:
@@ -304,6 +319,7 @@ class _Replay:
         """Continue a slice as one of the next CTA in its slot, which has no pending operations."""
         slot, number = state.cta
         state.cta = slot, number + 1
+        state.order += self.slots
         self.rings.end_arrivals(state, number)
         state.now = max(state.now, state.stored) + self.constants.start_cycles + state.delay
         state.attribute(-1, "start of the next CTA", state.now)

@@ -10,10 +10,13 @@ from typing import NamedTuple
 from pyptx.analysis.model.operations import Operation, OpKind
 from pyptx.analysis.model.slice_program import SliceProgram
 
-__all__ = ["UNITS", "Cta", "Memory", "Recorder", "ReplayResult", "SliceCycles", "SliceState", "Span", "Stall"]
+__all__ = ["UNITS", "Cta", "Memory", "Recorder", "ReplayResult", "SliceCycles", "SliceState", "Span", "Stall", "Turn"]
 
 UNITS = ("issue", "fma", "alu", "mufu", "fp64", "shared", "tensor", "tma", "tmem", "l2", "dram")
 Cta = tuple[int, int]  # (slot on the SMs, sequence number in that slot)
+Turn = tuple[
+    float, int, float, int
+]  # (clock, order of the CTA, when the operation asked for its unit, slice): earliest first
 Stall = tuple[int, str, int]  # (row of the waiting instruction, reason, row of the instruction it waits for or -1)
 
 
@@ -95,6 +98,7 @@ class SliceState:
     """Progress of one warp slice."""
 
     __slots__ = (
+        "asked",
         "at",
         "attributed",
         "computes",
@@ -109,6 +113,7 @@ class SliceState:
         "now",
         "number",
         "operations",
+        "order",
         "pending",
         "products",
         "program",
@@ -125,6 +130,10 @@ class SliceState:
         self.number, self.rank, self.cta, self.program, self.delay = number, rank, cta, program, delay
         self.segment, self.operations = 0, program.segments[0].operations if program.segments else ()
         self.at, self.now, self.extra = 0, start + delay, 0.0
+        self.order, self.asked = (
+            cta[0],
+            0.0,
+        )  # of the start of the CTA among those of the SM; time at which the slice began to wait for a unit
         self.scoreboards: list[tuple[float, str, int]] = [(0.0, "", -1)] * 6  # (clear at, why, set by row)
         self.attributed = 0.0  # time up to which cycles are attributed to instructions
         self.executions: dict[int, float] = defaultdict(float)
@@ -146,6 +155,11 @@ class SliceState:
         )
         self.computes = False  # uses the main unit of the kernel, so its waits are reported
         self.attribute(-1, "start of the next CTA", self.now)
+
+    @property
+    def turn(self) -> Turn:
+        """When it is the slice's turn."""
+        return self.now, self.order, self.asked, self.number
 
     @property
     def over(self) -> bool:

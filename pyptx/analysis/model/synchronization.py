@@ -12,7 +12,7 @@ from heapq import heappush
 
 from pyptx.analysis.model.mbarrier_rings import Ring
 from pyptx.analysis.model.operations import Operation, OpKind
-from pyptx.analysis.model.replay_state import Cta, Recorder, SliceState
+from pyptx.analysis.model.replay_state import Cta, Recorder, SliceState, Turn
 from pyptx.analysis.model.trip_counts import SLICE_WARPS
 
 __all__ = ["CtaBarriers", "MbarrierRings", "RingKey", "wait_reason"]
@@ -53,7 +53,7 @@ class MbarrierRings:
     Args:
         states: all slices, by number.
         sms: CTAs of a cluster.
-        ready: heap of (time, slice) of the runnable slices; woken ones are pushed there.
+        ready: heap of the turns of the runnable slices; woken ones are pushed there.
         remote_cycles: latency of an arrival at the mbarrier of another CTA of the cluster.
         record: records waits.
     """
@@ -62,7 +62,7 @@ class MbarrierRings:
         self,
         states: Sequence[SliceState],
         sms: int,
-        ready: list[tuple[float, int]],
+        ready: list[Turn],
         remote_cycles: float,
         record: Recorder,
     ):
@@ -161,7 +161,7 @@ class MbarrierRings:
             awake = [pair for pair in phases.sleepers if pair[1] < len(phases.done)]
             phases.sleepers = [pair for pair in phases.sleepers if pair[1] >= len(phases.done)]
             for state, _ in awake:
-                heappush(self.ready, (state.now, state.number))
+                heappush(self.ready, state.turn)
 
     def skip(
         self, key: RingKey, phases: int, arrivals: Mapping[int, int], waits: Mapping[int, int], cycles: float
@@ -213,7 +213,7 @@ class MbarrierRings:
         latest = max(state.now for state in self.states)
         phases.sleepers = [pair for pair in phases.sleepers if pair[0].number != number]
         phases.done.append(max(latest, phases.done[-1] if phases.done else 0.0))
-        heappush(self.ready, (self.states[number].now, number))
+        heappush(self.ready, self.states[number].turn)
         return True
 
 
@@ -230,12 +230,12 @@ class CtaBarriers:
 
     Args:
         states: all slices, by number.
-        ready: heap of (time, slice) of the runnable slices; woken ones are pushed there.
+        ready: heap of the turns of the runnable slices; woken ones are pushed there.
         cycles: latency from the last arrival to the next instruction.
         record: records waits.
     """
 
-    def __init__(self, states: Sequence[SliceState], ready: list[tuple[float, int]], cycles: float, record: Recorder):
+    def __init__(self, states: Sequence[SliceState], ready: list[Turn], cycles: float, record: Recorder):
         self.states, self.ready, self.cycles, self.record = states, ready, cycles, record
         self.arrivals: dict[BarrierKey, dict[int, tuple[float, bool]]] = {}  # slice -> (time, sleeps)
         self.members: dict[BarrierKey, dict[int, float]] = {}  # slice -> number of its warps that take part
@@ -271,7 +271,7 @@ class CtaBarriers:
                 other.attribute(released.row, wait_reason(released), other.now - released.stall)
                 other.attributed = other.now
                 other.at += 1
-                heappush(self.ready, (other.now, other.number))
+                heappush(self.ready, other.turn)
         return start if only_arrives else latest + self.cycles
 
     def shift(self, cycles: float) -> None:
@@ -291,5 +291,5 @@ class CtaBarriers:
         if not waiting:
             return False
         _, number = min(waiting)
-        heappush(self.ready, (self.states[number].now, number))
+        heappush(self.ready, self.states[number].turn)
         return True

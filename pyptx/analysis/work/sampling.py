@@ -92,6 +92,7 @@ class Sample:
         atomic_turns: turns of L2 for the launch's atomic operations, by (block of 512 bytes of global memory, modulo 512 KiB;
             kind): their sectors, and their lanes beyond the first that name the word that most of a sector's lanes name.
         atomic_passes: of each instruction, the passes over shared memory of one atomic access, one for each lane of a bank.
+        buffers: names of the buffers that each instruction loads from; empty for copies.
         initially_free: instructions whose first wait for an mbarrier was for the phase before its first.
     """
 
@@ -117,6 +118,7 @@ class Sample:
     masked_sectors: np.ndarray
     atomic_turns: np.ndarray
     atomic_passes: np.ndarray
+    buffers: tuple[frozenset[str], ...]
 
     @cached_property
     def ctas(self) -> int:
@@ -215,6 +217,7 @@ def _whole(call: Call, observer: ClusterProfiler) -> Sample:
         seen.masked_sectors / _executed(seen),
         seen.atomic_turns,
         seen.atomic_passes / _executed(seen),
+        seen.buffers,
     )
 
 
@@ -355,6 +358,7 @@ class _Probe:
             seen.masked_sectors / _executed(seen),
             self._atomic_turns(),
             seen.atomic_passes / _executed(seen),
+            seen.buffers,
         )
 
     def _atomic_turns(self) -> np.ndarray:

@@ -65,6 +65,8 @@ class ProfileArrays:
         atomic_turns: by (block of ATOMIC_BLOCK bytes of global memory, modulo ATOMIC_BLOCKS; kind): sectors of atomic
             accesses, and lanes beyond the first that name the word that most of a sector's lanes name.
         atomic_passes: by instruction: passes over the banks of shared memory of atomic accesses, one for each lane of a bank.
+        read_segments: by instruction: bits of the segments that it loads from, in the order of their addresses; the last one
+            stands for all further ones.
         read, written, returned: by the `id` of a buffer, one bit for each byte touched, lowest first; `returned` are those
             read that were written before they were read.
     """
@@ -81,6 +83,7 @@ class ProfileArrays:
     masked_sectors: np.ndarray
     atomic_turns: np.ndarray
     atomic_passes: np.ndarray
+    read_segments: np.ndarray
     read: dict[int, np.ndarray]
     written: dict[int, np.ndarray]
     returned: dict[int, np.ndarray]
@@ -102,6 +105,7 @@ class ProfileArrays:
             np.zeros((plan.cluster_size * plan.warps, abi.Limit.RECENT_SECTORS + 1), np.uint64),
             np.zeros(count, np.uint64),
             np.zeros((abi.Limit.ATOMIC_BLOCKS, 2), np.uint64),
+            np.zeros(count, np.uint64),
             np.zeros(count, np.uint64),
             *({key: np.zeros(size, np.uint8) for key, size in sizes.items()} for _ in range(3)),
         )
@@ -125,6 +129,7 @@ class ProfileArrays:
             "masked_sectors": self.masked_sectors,
             "atomic_turns": self.atomic_turns,
             "atomic_passes": self.atomic_passes,
+            "read_segments": self.read_segments,
             "marks": table,
         }
 

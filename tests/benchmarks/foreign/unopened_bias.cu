@@ -63,8 +63,8 @@ KERNEL(bias_shuffles)(float *buffer, const Bf16 *gradients, int batch, int time,
     __syncthreads();
     for (int k = warp; k < 8; k += blockDim.z) {
         float sum = 0;
-        for (int r = depth; r < blockDim.z; r += 4) {
-            float v = parts[k][r][group];
+        for (int first = 0; first < blockDim.z; first += 4) {  // all lanes shuffle, also for one warp
+            float v = first + depth < blockDim.z ? parts[k][first + depth][group] : 0;
             v += __shfl_down_sync(~0u, v, 1, 4);
             v += __shfl_down_sync(~0u, v, 2, 4);
             sum += v;

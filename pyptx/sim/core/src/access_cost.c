@@ -103,8 +103,9 @@ static u32 masked_sectors(const u64 *addr, u32 m, u32 bytes) {
 #define LINE_COUNT (((u64)1 << LINE_COUNT_BITS) - 1)
 
 // Count a load, in a profiled run, if it reads a sector that the warp has not read before, as far as a table of its last sectors
-// knows, and those sectors; of the others, also the lines of the warp's loads since it has read the sector. An entry of the table is a
-// sector and, in its low bits, the count of lines at which it was read; the last column is that count.
+// knows, and those sectors; of the others, also the lines of the warp's loads since it has read the sector. The table has sets of two
+// entries, the last one first, so that two arrays do not displace each other. An entry is a sector and, in its low bits, the count of
+// lines at which it was read; the last column is that count.
 static void observe_reuse(Ctx *x, const Op *o, u32 m, const Access *t, u32 lines) {
     u64 *recent = x->recent + (u64)(RECENT_SECTORS + 1) * (x->cta->rank * x->nwarps + x->warp->index);
     u64 now = recent[RECENT_SECTORS] += lines, count = now & LINE_COUNT, last = ~(u64)0, *to = x->fresh_loads + 4 * o->instr;
@@ -113,11 +114,14 @@ static void observe_reuse(Ctx *x, const Op *o, u32 m, const Access *t, u32 lines
         u64 sector = t->addr[__builtin_ctz(k)] >> 5;
         if (sector == last) continue;
         last = sector;
-        u64 *at = recent + (sector ^ sector >> 8) % RECENT_SECTORS, entry = (sector << LINE_COUNT_BITS) | count, before = *at;
-        if (before == entry) continue;
+        u64 *set = recent + 2 * ((sector ^ sector >> 7) % (RECENT_SECTORS / 2)), entry = (sector << LINE_COUNT_BITS) | count;
+        if (set[0] == entry || set[1] == entry) continue;
+        u32 second = (set[0] ^ entry) >> LINE_COUNT_BITS != 0;
+        u64 before = set[second];
         if ((before ^ entry) & ~LINE_COUNT) fresh++;
         else { to[2]++; to[3] += (now - before) & LINE_COUNT; }
-        *at = entry;
+        if (second) set[1] = set[0];
+        set[0] = entry;
     }
     to[0] += fresh != 0;
     to[1] += fresh;
@@ -127,7 +131,12 @@ static void observe_reuse(Ctx *x, const Op *o, u32 m, const Access *t, u32 lines
 // and for stores the further sectors of lines with a sector that is written in part.
 static void observe_lines(Ctx *x, const Op *o, u32 m, const Access *t) {
     u32 lines = units(t->addr, m, 7);
-    if (!t->writes) observe_reuse(x, o, m, t, lines);
+    if (!t->writes) {
+        const Segment *s = segment_of(x, t->addr[__builtin_ctz(m)], t->bytes);
+        u64 number = s ? (u64)(s - x->segments) : 63;
+        observe_reuse(x, o, m, t, lines);
+        x->read_segments[o->instr] |= (u64)1 << (number < 63 ? number : 63);
+    }
     else x->masked_sectors[o->instr] += masked_sectors(t->addr, m, t->bytes);
     x->lines[o->instr] += lines;
     x->bank_passes[o->instr] += wavefronts(t->addr, m, t->bytes);

@@ -83,6 +83,7 @@ Ctx *core_open(const Launch *l) {
     x->ninstr = (u32)l->ninstr; x->warp_issues = l->warp_issues; x->marks = l->marks; x->links = l->links; x->barriers = l->barriers;
     x->lines = l->lines; x->bank_passes = l->bank_passes; x->wide_passes = l->wide_passes;
     x->fresh_loads = l->fresh_loads; x->recent = l->recent; x->masked_sectors = l->masked_sectors; x->atomic_turns = l->atomic_turns; x->atomic_passes = l->atomic_passes;
+    x->read_segments = l->read_segments;
     x->synchronizations = l->synchronizations;
     x->nwarps = (x->block[0] * x->block[1] * x->block[2] + LANES - 1) / LANES;
     x->warp_special_bytes = l->warp_special_bytes;

@@ -185,6 +185,7 @@ struct Ctx {
     u64 *masked_sectors;        // of each instruction: see masked_sectors in memory.c, for stores to global memory; or NULL
     u64 *atomic_turns;          // of each block of global memory, modulo ATOMIC_BLOCKS: see observe_turns in atomics.c; or NULL
     u64 *atomic_passes;         // of each instruction: passes over shared memory with one for each lane of a bank; or NULL
+    u64 *read_segments;         // of each instruction: bits of the segments that it loads from, the last one of all further ones; or NULL
     u64 *wide_passes;           // of each instruction: passes over shared memory with 8, with 16 bytes for each lane; or NULL
     u16 *barriers;               // of each warp of a cluster and instruction: bits of the CTA barriers it used; or NULL
     u64 synchronization, *synchronizations;      // a hash, and where core_close adds it or NULL: see synchronization.c
