@@ -339,7 +339,7 @@ class FastForward:
         self.resources.shift(cycles)
         self.barriers.shift(cycles)
         self.rings.shift({move.state.number for move in moves}, cycles)
-        self.ready[:] = [(time + cycles, *others) for time, *others in self.ready]
+        self.ready[:] = [(time + cycles, order, asked, number) for time, order, asked, number in self.ready]
         self.record.skipped += cycles
         self.rings.settle(key for key in phases if len(key) == 2)
         self._replayed = 0
