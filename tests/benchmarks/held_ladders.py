@@ -45,6 +45,10 @@ of the same file, each between events after a write of L2, and the earlier sums 
 spread evenly, on which no time depends; that tokens are spread evenly; grids of sums and copies by the code, which the tables
 state twice and eight times as large; and that rows at the edge of the sparse matrix, 1 of 2500, have no entries.
 
+They were opened on 2026-11-29 with version 14 of the model; no change has been decided on them since. Before that, one kernel was
+changed: the second sums of the gradients of a bias, which a part of the lanes of a single warp shuffled with a membermask of all, which
+is undefined, are shuffled by all lanes.
+
 The kernels are written for this repository after the code or the descriptions (nothing is copied); ladder_data/unopened_*.json has the
 times, with source, author, date and method. Registers are those that the sources state: of the lessons the same on sm_89 of all twelve
 (8 to 40), of the products by tiles the same of 17, within 2 of 4 more, and 7 to 16 apart of three (40 to 168).

@@ -24,7 +24,7 @@ COPIED = ""  # stands for the buffers that bulk copies read, and loads from furt
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """What a cluster requests of a buffer from L2.
+    """Reads of a buffer that a cluster requests from L2.
 
     Attributes:
         requested: bytes.
