@@ -124,11 +124,12 @@ class ClusterProfiler:
             SimulationError: as for `sim.launch`; also a deadlock if they wait for clusters that do not run.
         """
         profile = ProfileArrays.of(self.program, self.plan, self._segments, clusters)
-        counters = core.run_launch(core.prepare(self.program, self.plan, self._params, self._segments, 1, profile), 1)
+        launch = core.prepare(self.program, self.plan, self._params, self._segments, 1, profile)
+        counters = core.run_launch(launch, 1)
         counters = replace(counters, issues=profile.issues.sum(axis=0, dtype=np.uint64))
         count_products(self.program, counters)
         names = {id(s.buffer): self._name(s) for s in self._segments if s.space == "global"}
-        ordered = [names.get(id(s.buffer)) for s in sorted(self._segments, key=lambda s: s.address)]
+        ordered = [names.get(id(s.buffer)) for s in launch.segments]
         links = profile.links & 0x7FFFFFFF
         free = frozenset(map(int, np.flatnonzero((profile.links >> 31).any(axis=1))))
         barriers = tuple(frozenset(map(int, row[row > 0])) for row in links)

@@ -110,7 +110,7 @@ COMMON = """
 
 
 def test_what_all_ctas_read_is_in_l1_from_the_cta_before():
-    """Of 16 waves on A100, one CTA of an SM reads the common words from L2; those of the first wave wait for it."""
+    """With 16 CTAs per slot on A100, one CTA per SM reads the shared words from L2; loads of the first eight wait for them."""
     on = gpu("A100")
     ctas = 128 * on.sms
     args = (np.zeros((ctas, 256), np.uint32), np.zeros(256, np.uint32), np.zeros((ctas, 256), np.uint32))

@@ -72,7 +72,8 @@ def l1_reads(
     if not requested or copied:
         return L1Reads(all_miss, all_miss, np.zeros(len(work)))
     turns = _turns_of_reads(sample, code, paths, set(reads), 0.95 * requested)
-    common, passing = _common(sample), _passing(sample, resident)
+    common = _common(sample)
+    passing = _passing(sample, common, resident)
     held, found = 1 - lost_part(passing * min(1.0, DRIFT / turns), room), 1 - lost_part(passing, room)
     unique = sum(
         one.own.sectors * (1 - found * (1 - 1 / following) * (one.buffer in common))
@@ -111,9 +112,8 @@ def _common(sample: Sample) -> frozenset[str]:
     )
 
 
-def _passing(sample: Sample, resident: int) -> float:
+def _passing(sample: Sample, common: Set[str], resident: int) -> float:
     """Return the bytes that pass through the part of L1 of a cluster between two reads of a byte; the clusters share what all read."""
-    common = _common(sample)
     return sum(
         one.own.sectors / (2.0 if one.writes else resident if one.buffer in common else 1.0)
         for one in sample.footprints

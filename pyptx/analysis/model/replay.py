@@ -147,26 +147,25 @@ class _Replay:
                     state.attribute(op.row, "scoreboard", clear, row)
                     now = clear
             ahead = bool(ready) and now > ready[0][0]
-            if ahead and (
+            others_first = ahead and (  # another slice is behind
                 op.unit != "tensor"
                 or kind != _PLAIN
                 or now > free["tensor"]
                 or resources.multiplies[state.rank] is not state
-            ):  # another slice is behind
+            )
+            if not others_first and self.several and op.cycles > QUEUE and kind in _QUEUED and op.unit != "tensor":
+                room = free[op.unit] - QUEUE
+                others_first = room > now and bool(ready)  # the queue of the unit is full
+                if others_first:
+                    state.asked, now = state.asked or now, room
+                    state.attribute(op.row, _THROTTLES.get(op.unit, "pipe busy"), room)
+                else:
+                    state.asked = 0.0
+            if others_first:
                 state.now = now
                 state = self.states[heappushpop(ready, state.turn)[-1]]
                 operations, free, scoreboards = state.operations, resources.free[state.rank], state.scoreboards
                 continue
-            if self.several and op.cycles > QUEUE and kind in _QUEUED and op.unit != "tensor":
-                room = free[op.unit] - QUEUE
-                if room > now and ready:  # the queue of the unit is full
-                    state.asked = state.asked or now
-                    state.now = room
-                    state.attribute(op.row, _THROTTLES.get(op.unit, "pipe busy"), room)
-                    state = self.states[heappushpop(ready, state.turn)[-1]]
-                    operations, free, scoreboards = state.operations, resources.free[state.rank], state.scoreboards
-                    continue
-                state.asked = 0.0
             start, issue, reads = free["issue"], op.issue, op.reads
             if start < now or ahead:
                 start = now
