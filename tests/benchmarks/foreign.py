@@ -8,7 +8,8 @@ model's are those of the GPU table. Rungs whose structure the source leaves open
 This file has the first ladders; `product_ladders.py`, `memory_ladders.py`, `unit_ladders.py` and `row_ladders.py` have
 later ones; half of these, and those of `step_ladders.py` and `pattern_ladders.py`, were held out until 2026-11-23, those of
 `vector_ladders.py`, `tile_ladders.py`, `sum_ladders.py`, `shape_ladders.py`, `stage_ladders.py` and `norm_ladders.py` until 2026-11-24,
-when they were opened; the model is developed on all of them since. `held_ladders.py` has those that are held out.
+those of `training_ladders.py` until 2026-11-29, when they were opened; the model is developed on all of them since. `held_ladders.py` has
+those that are held out.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ import stage_ladders  # noqa: E402
 import step_ladders  # noqa: E402
 import sum_ladders  # noqa: E402
 import tile_ladders  # noqa: E402
+import training_ladders  # noqa: E402
 import unit_ladders  # noqa: E402
 import vector_ladders  # noqa: E402
 from rungs import Ladder, Rung, zeros  # noqa: E402
@@ -220,5 +222,5 @@ def ladders() -> list[Ladder]:
     """Return all ladders."""
     first = chain(sgemms(), copies(), streams(), transposes(), lattices(), pieces(), histograms())
     modules = (product_ladders, memory_ladders, unit_ladders, row_ladders, step_ladders, vector_ladders, tile_ladders)
-    later = (sum_ladders, shape_ladders, stage_ladders, norm_ladders, held_ladders)
+    later = (sum_ladders, shape_ladders, stage_ladders, norm_ladders, training_ladders, held_ladders)
     return list(chain(first, *(module.ladders() for module in (*modules, *later))))
