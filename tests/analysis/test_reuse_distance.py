@@ -7,7 +7,7 @@ import pytest
 
 import pyptx
 from pyptx.analysis.gpus import gpu
-from pyptx.analysis.model.dram_traffic import WAYS, lost_part, reuse_distance
+from pyptx.analysis.model.dram_traffic import WAYS, lost_part, reuse_distances
 from pyptx.analysis.model.estimate import estimate
 from pyptx.analysis.work.footprint import NOTHING, Footprint, Touched
 
@@ -52,16 +52,25 @@ def test_lost_part_is_that_of_a_cache_with_least_recently_used_replacement():
     assert lost_part(1e9, 1.0) == 1.0
 
 
-def test_reuse_distance_follows_the_order_of_the_clusters():
+def test_reuse_distances_follow_the_order_of_the_clusters():
     a, b = Touched(1000, 1000, 1000), Touched(500, 500, 500)
     of_a, of_b = Footprint("a", False, a, (NOTHING, a, NOTHING)), Footprint("b", False, b, (b, NOTHING, NOTHING))
-    assert reuse_distance(of_a, (256, 32, 1), 100, 32_000) == 100, (
+    assert reuse_distances(of_a, (256, 32, 1), 100, 32_000) == [(100, 1)], (
         "a row of tiles exceeds a wave: the next wave reads it"
     )
-    assert reuse_distance(of_b, (256, 32, 1), 100, 128_000) == 256, "the next row of tiles reads the columns again"
-    assert reuse_distance(of_b, (16, 32, 1), 100, 8_000) == 100, "rows of tiles within a wave read them together"
+    assert reuse_distances(of_b, (256, 32, 1), 100, 128_000) == [(256, 1)], (
+        "the next row of tiles reads the columns again"
+    )
+    assert reuse_distances(of_b, (16, 32, 1), 100, 8_000) == [(100, 1)], (
+        "rows of tiles within a wave read them together"
+    )
+    both = Footprint("c", False, a, (Touched(900, 900, 900), Touched(100, 100, 100), NOTHING))
+    assert reuse_distances(both, (256, 32, 1), 100, 800_000) == [
+        (100, pytest.approx(0.1 / 0.91)),
+        (256, pytest.approx(0.81 / 0.91)),
+    ]
     in_turn = Footprint("x", False, a, (a, NOTHING, NOTHING))
-    assert reuse_distance(in_turn, (5000, 1, 1), 100, 300_000) == 300, "after 300 clusters, all has been read"
+    assert reuse_distances(in_turn, (5000, 1, 1), 100, 300_000) == [(300, 1)], "after 300 clusters, all has been read"
 
 
 @pytest.mark.parametrize("name", ["A100", "L40S"])

@@ -6,7 +6,7 @@ write in part is read before it is written, where DRAM has error correction: on 
 CTAs start in the order of their numbers, x first. A wave is a box of the grid; its footprint follows from that of one
 cluster and from the part that is new relative to its neighbors (`sampling.Footprint`). Of the data that a wave reads and
 an earlier one has read, L2 has lost a part that follows from the reuse distance: all data that the clusters between the
-two reads touch (`reuse_distance`, `lost_part`). That the clusters of a wave share a read assumes that they progress
+two reads touch (`reuse_distances`, `lost_part`). That the clusters of a wave share a read assumes that they progress
 together, as those that compute do. Clusters that wait for DRAM drift apart: for them the distance follows from their order
 alone. Clusters that read their own data twice, as when a row is too long for registers, find the data of the first pass in
 L2 as far as it holds the rows of all resident clusters. That is true of data which they have written, too: what L2 has lost
@@ -25,7 +25,7 @@ from pyptx.analysis.work.count import Work
 from pyptx.analysis.work.footprint import SECTOR, Footprint
 from pyptx.isa import targets
 
-__all__ = ["Traffic", "estimate_traffic", "kept_traffic", "lost_part", "reuse_distance"]
+__all__ = ["Traffic", "estimate_traffic", "kept_traffic", "lost_part", "reuse_distances"]
 
 # Reuse distance over the size of L2 at which half is lost: 1.06 on L40. Where L2 has two halves, each may have a copy of a line: 0.82
 # on A100, 0.76 to 0.94 on H100 (RRZE-HPC gpu-benches, gpu-l2-cache).
@@ -67,7 +67,7 @@ def estimate_traffic(
         resident: CTAs resident on the GPU.
         reads: what a cluster requests of each buffer from L2.
         unit: bytes that L2 exchanges with DRAM at least, 32 or 64.
-        together: the clusters of a wave progress together.
+        together: the clusters of a wave progress together. Those of a single one do.
         stored: bytes that all CTAs together write to L2.
     """
     sample = work.sample
@@ -91,11 +91,12 @@ def estimate_traffic(
         units, own = min(units, moved), footprint.returned
         per_wave, once = per_wave + (1 - own) * units, once + (1 - own) * moved
         returned += own * moved
-        if together:
+        if together or waves <= 1:
             lost = 0.0
             if units * waves > moved:
-                distance = touched.by(reuse_distance(footprint, extent, wave, total))
-                lost = (units * waves - moved) * lost_part(distance, holds)
+                apart = reuse_distances(footprint, extent, wave, total)
+                lost = sum(part * lost_part(touched.by(clusters), holds) for clusters, part in apart)
+                lost *= units * waves - moved
             again += lost
             missed += moved + lost
             waiting += (moved + lost) * max(1.0, wave * footprint.own.sectors / max(1.0, units))
@@ -163,7 +164,7 @@ class _Touched:
         """
         own = float(footprint.own.unit(self.unit))
         left, apart, found = prod(self.extent) * own, 1, 0.0
-        for count, new in zip(self.extent, footprint.new, strict=True):
+        for count, new in footprint.axes(self.extent):
             if count > 1 and left > moved and new.unit(self.unit) < own:
                 part = min(left - moved, left * (1 - new.unit(self.unit) / own) * (count - 1) / count)
                 found, left = found + part * lost_part(self.by(apart), holds), left - part
@@ -200,8 +201,8 @@ def lost_part(distance: float, holds: float) -> float:
     return 1 - kept
 
 
-def reuse_distance(footprint: Footprint, extent: Sequence[int], wave: int, size: int) -> int:
-    """Return the number of consecutive clusters between two reads of the same bytes of a buffer, a wave at least.
+def reuse_distances(footprint: Footprint, extent: Sequence[int], wave: int, size: int) -> list[tuple[int, float]]:
+    """Return the consecutive clusters between two reads of the same bytes of a buffer, a wave at least, with the part of the bytes.
 
     Clusters that are neighbors along an axis and share bytes are apart by the clusters along the axes before it. Without
     such an axis, later clusters return to the data of the first ones when all has been read.
@@ -212,9 +213,13 @@ def reuse_distance(footprint: Footprint, extent: Sequence[int], wave: int, size:
         wave: clusters that run at the same time; what they share is read once.
         size: bytes of the buffer that all clusters touch.
     """
-    apart = 1
-    for count, new in zip(extent, footprint.new, strict=True):
+    apart, left, found = 1, 1.0, []
+    for count, new in footprint.axes(extent):
         if apart * count > wave and count > 1 and new.bytes < footprint.bytes:
-            return max(wave, apart)
+            part = left * (1 - new.bytes / footprint.bytes)
+            left -= part
+            found.append((max(wave, apart), part))
         apart *= count
-    return max(wave, round(size / max(1, footprint.bytes)))
+    if not found:
+        return [(max(wave, round(size / max(1, footprint.bytes))), 1.0)]
+    return [(distance, part / (1 - left)) for distance, part in found]

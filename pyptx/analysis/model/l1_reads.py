@@ -108,7 +108,7 @@ def _common(sample: Sample) -> frozenset[str]:
     return frozenset(
         one.buffer
         for one in sample.footprints
-        if not one.writes and not any(new.bytes for new, count in zip(one.new, sample.busy, strict=True) if count > 1)
+        if not one.writes and not any(new.bytes for count, new in one.axes(sample.busy) if count > 1)
     )
 
 

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Footprint", "Touched", "partial_bytes", "touched"]
+__all__ = ["Footprint", "Touched", "expected_returns", "partial_bytes", "touched"]
 
 SECTOR, PAIR = 32, 64  # bytes of a sector, and of two that share a 64-byte unit
+RUNS = 32  # stretches of sectors whose distances are looked at
+LEAST_SHARED = 0.1  # part of its sectors that a cluster shares with an earlier one, and not with its neighbor
 _BITS = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
 
 
@@ -42,6 +44,9 @@ class Footprint:
             neighbor.
         partial: bytes of the sectors that the cluster writes in part and does not read.
         returned: fraction of the read bytes that the cluster wrote before it read them.
+        returns: (clusters, new) along the first axis: what the cluster so many places later touches that this one does not, where
+            an axis stands for several: for the rows of an image, whose clusters share data with those of the next row, or for the
+            rows of tiles of a product, whose clusters share all of it.
     """
 
     buffer: str
@@ -50,6 +55,7 @@ class Footprint:
     new: tuple[Touched, Touched, Touched]
     partial: int = 0
     returned: float = 0.0
+    returns: tuple[tuple[int, Touched], ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -60,6 +66,14 @@ class Footprint:
     def new_bytes(self) -> tuple[int, ...]:
         """Bytes that the neighbor along each axis touches and this cluster does not."""
         return tuple(one.bytes for one in self.new)
+
+    def axes(self, extent: Sequence[int]) -> list[tuple[int, Touched]]:
+        """Return the clusters along each axis, and what is new for the neighbor along it. Returns split the first axis."""
+        found, (count, *others), new, before = [], extent, self.new[0], 1
+        for apart, later in self.returns:
+            found.append((apart // before, new))
+            new, before = later, apart
+        return [*found, (-(-count // before), new), *zip(others, self.new[1:], strict=True)]
 
     def wave(self, extent: Sequence[int], clusters: int, unit: int = SECTOR) -> tuple[float, float]:
         """Return what consecutive clusters touch together: bytes, and bytes of the units that contain them.
@@ -72,8 +86,9 @@ class Footprint:
         size, units = float(self.own.bytes), float(self.own.unit(unit))
         if not size:
             return 0.0, 0.0
-        parts_new = [new.bytes / size for new in self.new], [new.unit(unit) / units for new in self.new]
-        size, units = size * _times(extent, parts_new[0], clusters), units * _times(extent, parts_new[1], clusters)
+        counts, news = zip(*self.axes(extent), strict=True)
+        parts_new = [new.bytes / size for new in news], [new.unit(unit) / units for new in news]
+        size, units = size * _times(counts, parts_new[0], clusters), units * _times(counts, parts_new[1], clusters)
         return size, max(size, units)
 
     def partial_wave(self, extent: Sequence[int], clusters: int) -> float:
@@ -123,6 +138,55 @@ def touched(bits: np.ndarray, without: np.ndarray | None = None) -> Touched:
         found &= ~others
     size = int(_BITS[found.view(np.uint8)].sum(dtype=np.int64))
     return Touched(size, SECTOR * int(sectors), PAIR * int(pairs))
+
+
+def expected_returns(own: np.ndarray, neighbor: np.ndarray, clusters: int) -> list[int]:
+    """Return after how many clusters of an axis one presumably touches data of an earlier one again, though its neighbor hardly does.
+
+    The neighbor touches the sectors of the cluster moved by a distance. If the data of all clusters are so many distances apart, those
+    whose distance is that between two stretches of one cluster share data, as do the rows of a stencil whose image has several
+    clusters in each row.
+
+    Args:
+        own, neighbor: a bit per byte that the clusters touch.
+        clusters: along the axis.
+
+    Returns:
+        Numbers of clusters, the least one first.
+    """
+    sectors, others = (bits.view(np.uint32) != 0 for bits in (own, neighbor))
+    places = np.flatnonzero(sectors)
+    starts, there = _starts(places), _starts(np.flatnonzero(others))
+    if len(starts) < 2 or len(starts) != len(there):
+        return []
+    by = round(float(np.median(there - starts)))
+    if by <= 0 or _shared(places, others, 0) > LEAST_SHARED or _shared(places, others, by) < 1 - LEAST_SHARED:
+        return []
+    starts = starts[:RUNS]
+    apart = {-int(-gap // by) for gap in np.concatenate([np.diff(starts), starts - starts[0]])}
+    found: list[int] = []
+    for count in sorted(one for one in apart if 1 < one < clusters):
+        part = _shared(places, sectors, by * count, by * (count - 1))
+        last = found[-1] if found else 0
+        if part < LEAST_SHARED or (found and count < 2 * last):
+            continue
+        if not found or part >= _shared(places, sectors, *(by * (count - last + k) for k in (-1, 0, 1))):
+            found.append(count)
+    return found
+
+
+def _starts(places: np.ndarray) -> np.ndarray:
+    """Return the first places of consecutive ones."""
+    return places[np.flatnonzero(np.diff(places, prepend=places[:1] - 2) > 1)]
+
+
+def _shared(places: np.ndarray, sectors: np.ndarray, *distances: int) -> float:
+    """Return the part of places from which one of the distances leads to a touched sector."""
+    found = np.zeros(len(places), bool)
+    for by in distances:
+        inside = len(places) if by <= 0 else int(np.searchsorted(places, len(sectors) - by))
+        found[:inside] |= sectors[places[:inside] + by]
+    return float(np.count_nonzero(found)) / len(places)
 
 
 def partial_bytes(written: np.ndarray, read: np.ndarray | None) -> int:

@@ -1,9 +1,9 @@
 """Simulated samples of a launch: the whole grid, or a few clusters that determine the work of all.
 
-Along an axis of the grid, five positions are simulated: the first two, the middle, and the last two (without the middle
+Along an axis of the grid, five positions are simulated: the first two, one in the middle, and the last two (without the middle
 when one cluster copies much data). A single step, as when some CTAs have one tile more than others, is located by
 bisection; otherwise work is interpolated linearly, which is exact when it grows by a constant amount. Axes are assumed to
-be independent; clusters in the middle of the grid verify that.
+be independent. Further clusters verify all of that; one that is not like the prediction becomes a position of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from math import prod
 import numpy as np
 
 from pyptx.analysis.work.call import Call
-from pyptx.analysis.work.footprint import NOTHING, Footprint, Touched, partial_bytes, touched
+from pyptx.analysis.work.footprint import NOTHING, Footprint, Touched, expected_returns, partial_bytes, touched
 from pyptx.errors import SimulationError
 from pyptx.grid_batch import waits_for_memory
 from pyptx.runtime import LaunchPlan
@@ -28,6 +28,10 @@ __all__ = ["Sample", "InstructionTotals", "sample_launch"]
 
 MAX_WHOLE_GRID = 1_000_000  # warp instructions up to which the whole grid is simulated: tens of milliseconds
 EXPENSIVE_BYTES = 1 << 24  # bytes copied by one cluster beyond which fewer positions are sampled
+LONG = 64  # positions of an axis from which one near the middle is as good as the middle
+MIDDLE, ASIDE = 0.497, (0.618, 0.309)  # parts of an axis: near the middle, and where the interpolation is verified
+NEAR = 0.05  # relative difference of work that is not a step: that of clusters at the ends of the rows of an image
+TRIES = 3  # positions at which the footprints may be taken
 SHARED_TURNS = (
     0.5  # fraction of a cluster's atomic operations in blocks of its neighbor from which their blocks are the same
 )
@@ -75,7 +79,7 @@ class Sample:
         busy: clusters along each axis of the grid, without those at its end that access no global memory.
         totals: counts of the whole launch, by instruction.
         read, written: buffer -> bytes that the launch touches.
-        footprints: footprints of a cluster at the start of the grid.
+        footprints: footprints of a cluster at the start of the grid, or in its middle if those differ, as at the edge of an image.
         cluster: counts of a cluster in the middle of the busy part of the grid.
         issues: its executions by (warp of the cluster, instruction).
         barrier_bits: bit mask of the CTA's barriers each warp of a cluster used, by (warp, instruction).
@@ -229,6 +233,8 @@ class _Probe:
         plan = observer.plan
         self.extent = tuple(g // c for g, c in zip(plan.grid, plan.cluster, strict=True))
         self.expensive = int(first.counters.tma_bytes.sum()) > EXPENSIVE_BYTES
+        self.base: Position = (0, 0, 0)  # where the footprints are taken
+        self.nodes: list[list[int]] = [[], [], []]  # positions of each axis between which work is interpolated
         self.runs: dict[Position, ClusterProfile] = {(0, 0, 0): first}
         self.stacks: dict[Position, np.ndarray] = {}
         self.sizes: dict[tuple[Position, bool, str], int] = {}
@@ -246,9 +252,9 @@ class _Probe:
             self.stacks[place] = InstructionTotals.of(self.at(place)).stack
         return self.stacks[place]
 
-    def axis(self, axis: int) -> dict[int, float]:
-        """Return position -> number of positions of the axis it represents."""
-        nodes = self._nodes(axis)
+    def axis(self, axis: int, further: int = 0) -> dict[int, float]:
+        """Return position -> number of positions of the axis it represents. `further` is to be one of them."""
+        nodes = self.nodes[axis] = self._nodes(axis, further)
         weights: dict[int, float] = dict.fromkeys(nodes, 0.0)
         for here, there in pairwise(nodes):
             steps = there - here
@@ -263,20 +269,16 @@ class _Probe:
 
     def _busy(self, axis: int) -> int:
         """Return the positions of an axis up to the last one with accesses to global memory; all if there are none."""
-        nodes = self._known(axis)
+        nodes = self.nodes[axis]
         moves = [node for node in nodes if InstructionTotals(*self.stack(_on(axis, node))).moves_memory]
         return self.extent[axis] if not moves or moves[-1] == nodes[-1] else moves[-1] + 1
 
-    def _known(self, axis: int) -> list[int]:
-        """Return the simulated positions of an axis."""
-        return sorted(place[axis] for place in self.runs if all(i == 0 for k, i in enumerate(place) if k != axis))
-
-    def _nodes(self, axis: int) -> list[int]:
+    def _nodes(self, axis: int, further: int) -> list[int]:
         """Return positions between which work is constant or changes linearly; a single step is located by bisection."""
         size = self.extent[axis]
-        nodes = {0, min(1, size - 1), size - 1}
+        nodes = {0, min(1, size - 1), size - 1, further}
         if not self.expensive:
-            nodes |= {max(0, size - 2), size // 2}
+            nodes |= {max(0, size - 2), _middle(size)}
         elif size > 2 and not self._alike(axis, 1, size - 1):
             nodes.add(size - 2)
         open_ = list(pairwise(sorted(nodes)))
@@ -290,9 +292,24 @@ class _Probe:
                 continue
             between = (low + high) // 2
             nodes.add(between)
-            if self._alike(axis, low, between) or self._alike(axis, between, high):
-                open_ += [(low, between), (between, high)]
-        return sorted(nodes)
+            if self._near(axis, low, between):
+                open_.append((between, high))
+            elif self._near(axis, between, high):
+                open_.append((low, between))
+        return self._steps(axis, sorted(nodes))
+
+    def _steps(self, axis: int, nodes: list[int]) -> list[int]:
+        """Return the nodes without those whose work is near that of the nodes on both sides."""
+        kept = nodes[:1]
+        for here, there in pairwise(nodes[1:]):
+            if not (self._near(axis, kept[-1], here) and self._near(axis, here, there)):
+                kept.append(here)
+        return kept + nodes[-1:] if len(nodes) > 1 else kept
+
+    def _near(self, axis: int, one: int, other: int) -> bool:
+        """Return True if the work at two positions differs little, as that within an image and at the ends of its rows."""
+        here, there = (self.stack(_on(axis, position)).sum(axis=1) for position in (one, other))
+        return np.allclose(here, there, rtol=NEAR)
 
     def _expected_step(self, axis: int, low: int, high: int) -> int:
         """Return the first position with the work of `high` if the clusters write a buffer completely, each its own part.
@@ -311,20 +328,20 @@ class _Probe:
         return 0
 
     def _alike(self, axis: int, one: int, other: int) -> bool:
-        return np.array_equal(self.stack(_on(axis, one)), self.stack(_on(axis, other)))
+        return self._same(_on(axis, one), _on(axis, other))
+
+    def _same(self, one: Position, other: Position) -> bool:
+        return np.array_equal(self.stack(one), self.stack(other))
 
     def sample(self) -> Sample:
-        axes = [self.axis(axis) for axis in range(3)]
+        axes, uniform = self._axes()
         places = list(product(*axes))
         weight = {place: prod(axes[k][i] for k, i in enumerate(place)) for place in places}
         totals = np.sum([weight[place] * self.stack(place) for place in places], axis=0)
-        busy = tuple(map(self._busy, range(3)))
-        middle = tuple(size // 2 for size in busy)
-        aside = tuple(int(size * 0.618) for size in self.extent)
-        uniform = all(
-            np.allclose(self.stack(place), self._predicted(place, axes), rtol=1e-3)
-            for place in ({middle} if self.expensive else {middle, aside})
-        )
+        busy: Position = tuple(map(self._busy, range(3)))
+        middle: Position = tuple(map(_middle, busy))
+        if not self.expensive and not self._same(middle, (0, 0, 0)):
+            middle = self.base = self._typical(middle)
         seen = self.at(middle)
         most = max((*places, middle), key=lambda place: self.at(place).issues.sum())
         heaviest = InstructionTotals(*self.stack(most)), self.at(most).issues, self.at(most).named
@@ -361,6 +378,18 @@ class _Probe:
             seen.buffers,
         )
 
+    def _axes(self) -> tuple[list[dict[int, float]], bool]:
+        """Return `axis` of each axis, and True if they predict the work of further clusters."""
+        axes = [self.axis(axis) for axis in range(3)]
+        if self.expensive:
+            return axes, self._is_predicted(tuple(map(_middle, self.extent)))
+        for part in ASIDE:
+            place = tuple(int(size * part) for size in self.extent)
+            if self._is_predicted(place):
+                return axes, True
+            axes = [self.axis(axis, i) for axis, i in enumerate(place)]
+        return axes, False
+
     def _atomic_turns(self) -> np.ndarray:
         """Return `Sample.atomic_turns`: neighbors along an axis of the grid add to the same blocks, or each to its own."""
         first, times = self.at((0, 0, 0)).atomic_turns, 1
@@ -370,36 +399,77 @@ class _Probe:
                 times *= count if common > SHARED_TURNS * first.sum() else 1
         return first * np.uint64(times)
 
-    def _predicted(self, place: Position, axes: list[dict[int, float]]) -> np.ndarray:
-        """Predict the counts of a cluster: those of the first one plus the change along each axis."""
+    def _is_predicted(self, place: Position) -> bool:
+        """Return True if the work of a cluster is nearly that of the first one and the change along each axis."""
         first = self.stack((0, 0, 0))
         change = sum(self._along(axis, i) - first for axis, i in enumerate(place))
-        return first + change
+        return np.allclose(self.stack(place).sum(axis=1), (first + change).sum(axis=1), rtol=NEAR)
 
     def _along(self, axis: int, position: int) -> np.ndarray:
-        known = self._known(axis)
-        below = max(i for i in known if i <= position)
-        above = min(i for i in known if i >= position)
+        nodes = self.nodes[axis]
+        below = max(i for i in nodes if i <= position)
+        above = min(i for i in nodes if i >= position)
         if below == above:
             return self.stack(_on(axis, below))
         share = (position - below) / (above - below)
         return (1 - share) * self.stack(_on(axis, below)) + share * self.stack(_on(axis, above))
 
     def _footprints(self) -> Iterator[Footprint]:
-        first = self.at((0, 0, 0))
+        own_profile = self.at(self.base)
         for writes in (False, True):
-            for name, bits in _marks(first, writes).items():
+            for name, bits in _marks(own_profile, writes).items():
                 x, y, z = (
-                    NOTHING if count == 1 else touched(_marks(self.at(_on(axis, 1)), writes)[name], bits)
+                    NOTHING
+                    if count == 1
+                    else touched(_marks(self.at(self._neighbor(axis, self.base)), writes)[name], bits)
                     for axis, count in enumerate(self.extent)
                 )
                 own = touched(bits)
                 if own.bytes or x.bytes or y.bytes or z.bytes:
-                    partial = partial_bytes(bits, first.read.get(name)) if writes else 0
-                    yield Footprint(name, writes, own, (x, y, z), partial, 0.0 if writes else _returned(first, name))
+                    partial = partial_bytes(bits, own_profile.read.get(name)) if writes else 0
+                    returns = () if writes or self.extent[0] == 1 else self._returns(name, bits, own, x)
+                    returned = 0.0 if writes else _returned(own_profile, name)
+                    yield Footprint(name, writes, own, (x, y, z), partial, returned, returns)
+
+    def _returns(self, buffer: str, bits: np.ndarray, own: Touched, new: Touched) -> tuple[tuple[int, Touched], ...]:
+        """Return `Footprint.returns` of the reads of a buffer."""
+        clusters, size = self.extent[0], self.observer.buffers[buffer]
+        if not new.bytes:  # neighbors share all of it, as the tiles of a product that are in the same row
+            others = (_marks(self.at(_on(0, i)), False)[buffer] for i in self.nodes[0])
+            moves = any(touched(there, bits).bytes for there in others)
+            count = max(2, round(clusters * own.bytes / size))
+            return ((count, own),) if moves and count < clusters else ()
+        place = self.base
+        for _ in range(1 if self.expensive else 2):  # of two places, one is not at the end of a row
+            after = self._neighbor(0, place)
+            here, there = (_marks(self.at(at), False)[buffer] for at in (place, after))
+            later = expected_returns(here, there, clusters) if after > place else []
+            if later and place[0] + later[-1] < clusters:
+                places = [(place[0] + count, *place[1:]) for count in later]
+                found = (touched(_marks(self.at(at), False)[buffer], here | there) for at in places)
+                return tuple(zip(later, found, strict=True))
+            place = after
+        return ()
+
+    def _typical(self, middle: Position) -> Position:
+        """Return a position near the middle whose neighbor has the same work, if there is one: not at the edge of an image."""
+        place = middle
+        for _ in range(TRIES):
+            there = self._neighbor(0, place)
+            if self._same(place, there):
+                return place
+            place = there
+        return middle
+
+    def _neighbor(self, axis: int, place: Position) -> Position:
+        """Return the next position along an axis."""
+        at = place[axis]
+        there = at + 1 if at + 1 < self.extent[axis] else max(0, at - 1)
+        x, y, z = (there if k == axis else i for k, i in enumerate(place))
+        return x, y, z
 
     def _unions(self, footprints: tuple[Footprint, ...], axes: list[dict[int, float]], writes: bool) -> dict[str, int]:
-        """Return the bytes of each buffer that all clusters touch, extrapolated from sharing at the start of the grid."""
+        """Return the bytes of each buffer that all clusters touch, extrapolated from what neighbors share."""
         limits, found = self.observer.buffers, {}
         for own in footprints:
             if own.writes != writes:
@@ -407,16 +477,23 @@ class _Probe:
             sizes = {place: self._size(place, writes, own.buffer) for place in product(*axes)}
             weights = []
             for axis, nodes in enumerate(axes):
-                there = self._size(_on(axis, min(1, self.extent[axis] - 1)), writes, own.buffer)
+                there = self._size(self._neighbor(axis, self.base), writes, own.buffer)
                 new_bytes = own.new_bytes[axis]
-                if new_bytes == 0 or there - new_bytes == own.bytes:  # one contains the other
+                moves = axis == 0 and own.returns
+                if not moves and (new_bytes == 0 or there - new_bytes == own.bytes):  # one contains the other
                     largest = max(nodes, key=lambda i: max(s for p, s in sizes.items() if p[axis] == i))
                     weights.append({i: float(i == largest) for i in nodes})
-                elif new_bytes == there:  # disjoint
-                    weights.append(nodes)
+                elif moves or new_bytes == there:  # disjoint, or of an earlier cluster
+                    active = round(sum(nodes[i] for i in {place[axis] for place, size in sizes.items() if size}))
+                    line = tuple(active if k == axis else 1 for k in range(3))
+                    times = own.wave(line, active)[0] / max(own.bytes, 1)
+                    weights.append({i: weight * times / max(1, active) for i, weight in nodes.items()})
                 else:
                     steps = self.extent[axis] - 1
-                    weights.append({i: (1 + steps * new_bytes / max(own.bytes, 1)) * (i == 0) for i in nodes})
+                    like = next(
+                        (i for i in nodes if self._alike(axis, i, self.base[axis])), max(nodes, key=nodes.__getitem__)
+                    )
+                    weights.append({i: (1 + steps * new_bytes / max(own.bytes, 1)) * (i == like) for i in nodes})
             union = sum(size * prod(weights[k][i] for k, i in enumerate(place)) for place, size in sizes.items())
             found[own.buffer] = min(round(union), limits[own.buffer])
         return found
@@ -427,6 +504,11 @@ class _Probe:
         if key not in self.sizes:
             self.sizes[key] = touched(_marks(self.at(place), writes)[buffer]).bytes
         return self.sizes[key]
+
+
+def _middle(size: int) -> int:
+    """Return a position in the middle of an axis: of a long one such that it is no row or plane of an image whose sides divide it."""
+    return size // 2 if size < LONG else int(size * MIDDLE)
 
 
 def _on(axis: int, position: int) -> Position:

@@ -48,7 +48,10 @@ KERNEL(bias_columns)(float *bias, const float *gradients, int batch, int time, i
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warps = blockDim.x / 32, first = blockIdx.x * 32;
     const float *own = gradients + first + lane;
     float sum = 0;
-    for (int row = warp; row < batch * time; row += warps) sum += own[row * width];
+    int row = warp;
+    for (; row + 3 * warps < batch * time; row += 4 * warps)  // the measured times imply four loads at once
+        for (int k = 0; k < 4; k++) sum += own[(row + k * warps) * width];
+    for (; row < batch * time; row += warps) sum += own[row * width];
     part[lane + warp * 32] = sum;
     __syncthreads();
     sum = 0;

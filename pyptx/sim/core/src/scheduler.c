@@ -264,6 +264,7 @@ static int admit(Ctx *x, u32 slot) {
         if (UNLIKELY(x->debug != 0)) debug_start(x, cluster->cta[k]);
     }
     if (UNLIKELY(x->sanitizer != 0)) sanitizer_start_cluster(x, cluster);
+    if (UNLIKELY(x->recent != 0)) memset(x->recent, 0, (u64)cluster->size * x->nwarps * (RECENT_SECTORS + 1) * sizeof *x->recent);
     return 1;
 }
 
