@@ -72,6 +72,7 @@ ARCHITECTURES = {  # the least that the instructions need
     "unopened_bodies": "compute_75",
     "unopened_attention": "compute_75",
     "unopened_tiles": "compute_120",
+    "hidden_stages": "compute_75",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 

@@ -29,11 +29,36 @@ The rule, of 2026-11-29, after the ladders of `training_ladders.py` were opened 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
 
-from rungs import Ladder
+import numpy as np
+from rungs import Ladder, Rung, data_of, source_ladder, zeros
+
+
+def stages() -> Iterator[Ladder]:
+    """Products of matrices in stages on two GPUs; ms."""
+    data, file = data_of("hidden_stages"), "hidden_stages.ptx"
+    for on, values in data["values"].items():
+        rungs = []
+        for entry, by_size in values.items():
+            for name, ms in by_size.items():
+
+                def args(
+                    size: int = int(name), of: str = "float16" if entry == "stage_wmma" else "float32"
+                ) -> Sequence[Any]:
+                    square = (size, size)
+                    return [*zeros(square, square, dtype=of)(), np.zeros(square, np.float32), size, size, size]
+
+                side, block = (
+                    (32, (32, 32)) if entry in ("stage_rows", "stage_columns", "stage_tiles") else (64, (16, 16))
+                )
+                grid, block = (int(name) // side,) * 2, (32, 16) if entry == "stage_wmma" else block
+                rungs.append(Rung(f"{entry} {name}", on, ms / 1e3, file, entry, grid, block, args, repeated=True))
+        yield source_ladder("products in stages", data, rungs, held=True)
 
 
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
-    yield from ()
+    yield from chain(stages())
