@@ -32,3 +32,12 @@ def test_a_product_by_wmma(rng):
     a, b, c = random(rng, m, k, of=np.float16), random(rng, k, n, of=np.float16), np.zeros((m, n), np.float32)
     launch("hidden_stages", "stage_wmma", a, b, c, m, n, k, grid=(2, 1), block=(32, 16))
     close(c, a.astype(float) @ b.astype(float))
+
+
+@pytest.mark.parametrize(("name", "side"), [("each", 16), ("16", 16), ("32", 32)])
+def test_products_of_small_matrices(rng, name, side):
+    m, n, k = 50, 37, 41
+    a, b, c = random(rng, m, k), random(rng, k, n), np.zeros((m, n), np.float32)
+    grid = (-(-n // side), -(-m // side))
+    launch("hidden_products", f"product_{name}", m, n, k, a, b, c, grid=grid, block=(side, side))
+    close(c, a.astype(float) @ b)

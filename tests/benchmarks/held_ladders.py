@@ -59,6 +59,22 @@ def stages() -> Iterator[Ladder]:
         yield source_ladder("products in stages", data, rungs, held=True)
 
 
+def products() -> Ladder:
+    """Products of small f32 matrices by elements and by tiles; ms."""
+    data, rungs, file = data_of("hidden_products"), [], "hidden_products.ptx"
+    for entry, by_size in data["values"].items():
+        for name, ms in by_size.items():
+
+            def args(size: int = int(name)) -> Sequence[Any]:
+                square = (size, size)
+                return [size, size, size, *zeros(square, square, square)()]
+
+            side, named, on = 32 if entry == "product_32" else 16, f"{entry} {name}", data["gpu"]
+            grid, block = (int(name) // side,) * 2, (side, side)
+            rungs.append(Rung(named, on, ms / 1e3, file, entry, grid, block, args, isolated=True, repeated=True))
+    return source_ladder("products of small matrices", data, rungs, held=True)
+
+
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
-    yield from chain(stages())
+    yield from chain(stages(), [products()])
