@@ -17,6 +17,18 @@ def rng():
     return np.random.default_rng(0)
 
 
+def attended(q, k, v, scale, causal):
+    """Return attention of arrays [..., tokens, numbers] and the logarithms of the sums of its weights."""
+    q, k, v = (one.astype(float) for one in (q, k, v))
+    scores = np.einsum("...td,...sd->...ts", q, k) * scale
+    if causal:
+        scores = np.where(np.tri(q.shape[-2], k.shape[-2], dtype=bool), scores, -np.inf)
+    largest = scores.max(-1, keepdims=True)
+    weights = np.exp(scores - largest)
+    total = weights.sum(-1, keepdims=True)
+    return weights / total @ v, (largest + np.log(total))[..., 0]
+
+
 @pytest.mark.parametrize("name", ["rows", "columns", "tiles", "patches", "fours"])
 def test_products_in_stages(rng, name):
     m, n, k = 70, 68, 36
@@ -41,3 +53,40 @@ def test_products_of_small_matrices(rng, name, side):
     grid = (-(-n // side), -(-m // side))
     launch("hidden_products", f"product_{name}", m, n, k, a, b, c, grid=grid, block=(side, side))
     close(c, a.astype(float) @ b)
+
+
+@pytest.mark.parametrize(("entry", "each"), [("silu_each", 1), ("silu_fours", 4)])
+def test_activations(rng, entry, each):
+    count = 600
+    x, out = random(rng, count), np.zeros(count, np.float32)
+    launch("hidden_forward", entry, x, out, count // each, grid=(3,), block=(256,))
+    wide = x.astype(float)
+    close(out, wide / (1 + np.exp(-wide)))
+
+
+@pytest.mark.parametrize("entry", ["rms_tree", "rms_shuffles", "layer_tree"])
+def test_norms(rng, entry):
+    rows, width, eps = 3, 600, 1e-5
+    x, weights, biases, out = (
+        random(rng, rows, width),
+        random(rng, width),
+        random(rng, width),
+        np.zeros((rows, width), np.float32),
+    )
+    inputs = (x, weights, biases) if entry == "layer_tree" else (x, weights)
+    each = 4 if entry == "rms_shuffles" else 1
+    launch("hidden_forward", entry, *inputs, out, width // each, eps, grid=(rows,), block=(256,))
+    wide, center, added = x.astype(float), 0, 0
+    if entry == "layer_tree":
+        center, added = wide.mean(1, keepdims=True), biases
+    scale = 1 / np.sqrt(((wide - center) ** 2).mean(1, keepdims=True) + eps)
+    close(out, (wide - center) * scale * weights + added, 1e-3)
+
+
+@pytest.mark.parametrize(("entry", "threads"), [("attend_each", 128), ("attend_tiles", 64)])
+def test_attention_by_a_query_of_a_thread(rng, entry, threads):
+    heads, length, width, scale = 2, 100, 64, 0.125
+    q, k, v = (random(rng, heads, length, width) for _ in range(3))
+    out, grid = np.zeros((heads, length, width), np.float32), (-(-length // threads), heads)
+    launch("hidden_forward", entry, q, k, v, out, length, scale, grid=grid, block=(threads,))
+    close(out, attended(q, k, v, scale, True)[0], 1e-3)

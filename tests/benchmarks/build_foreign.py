@@ -74,6 +74,7 @@ ARCHITECTURES = {  # the least that the instructions need
     "unopened_tiles": "compute_120",
     "hidden_stages": "compute_75",
     "hidden_products": "compute_80",
+    "hidden_forward": "compute_90",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 

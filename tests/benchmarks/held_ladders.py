@@ -75,6 +75,46 @@ def products() -> Ladder:
     return source_ladder("products of small matrices", data, rungs, held=True)
 
 
+def forward() -> Ladder:
+    """Kernels of a forward pass in f32; GB/s, and TFLOP/s of attention."""
+    data, rungs, file = data_of("hidden_forward"), [], "hidden_forward.ptx"
+    count, rows, width, heads, length, wide = 1 << 26, 32768, 4096, 32, 2048, 64
+
+    def activated() -> Sequence[Any]:
+        return [*zeros(count, count)(), count]
+
+    def activated_fours() -> Sequence[Any]:
+        return [*zeros(count, count)(), count // 4]
+
+    def normed() -> Sequence[Any]:
+        return [*zeros((rows, width), width, (rows, width))(), width, 1e-5]
+
+    def normed_fours() -> Sequence[Any]:
+        return [*zeros((rows, width), width, (rows, width))(), width // 4, 1e-5]
+
+    def layer_normed() -> Sequence[Any]:
+        return [*zeros((rows, width), width, width, (rows, width))(), width, 1e-5]
+
+    def attended() -> Sequence[Any]:
+        shape = (heads, length, wide)
+        return [*zeros(shape, shape, shape, shape)(), length, wide**-0.5]
+
+    elements, norms, products_of_scores = 8e-9 * count, 8e-9 * rows * width, 2e-12 * heads * length**2 * wide
+    launches = {
+        "silu_each": (activated, (count // 256,), 256, elements),
+        "silu_fours": (activated_fours, (count // 1024,), 256, elements),
+        "rms_tree": (normed, (rows,), 256, norms),
+        "rms_shuffles": (normed_fours, (rows,), 256, norms),
+        "layer_tree": (layer_normed, (rows,), 256, norms),
+        "attend_each": (attended, (length // 128, heads), 128, products_of_scores),
+        "attend_tiles": (attended, (length // 64, heads), 64, products_of_scores),
+    }
+    for entry, rate in data["values"].items():
+        args, grid, threads, amount = launches[entry]
+        rungs.append(Rung(entry, data["gpu"], amount / rate, file, entry, grid, (threads,), args, repeated=True))
+    return source_ladder("kernels of a forward pass", data, rungs, held=True)
+
+
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
-    yield from chain(stages(), [products()])
+    yield from chain(stages(), [products(), forward()])
