@@ -90,3 +90,33 @@ def test_attention_by_a_query_of_a_thread(rng, entry, threads):
     out, grid = np.zeros((heads, length, width), np.float32), (-(-length // threads), heads)
     launch("hidden_forward", entry, q, k, v, out, length, scale, grid=grid, block=(threads,))
     close(out, attended(q, k, v, scale, True)[0], 1e-3)
+
+
+@pytest.mark.parametrize("name", ["tiles", "patches", "stages"])
+def test_products_in_steps(rng, name):
+    m, n, k = 140, 36, 20
+    a, b, c = random(rng, m, k), random(rng, k, n), np.zeros((m, n), np.float32)
+    side, block = (32, (32, 32)) if name == "tiles" else (128, (256,))
+    grid = (-(-n // side), -(-m // side))
+    launch("hidden_ladder", f"ladder_{name}", a, b, c, m, n, k, grid=grid, block=block)
+    close(c, a.astype(float) @ b)
+
+
+@pytest.mark.parametrize(("name", "rows"), [("prefetch", 128), ("tall", 256)])
+def test_products_whose_last_tiles_are_divided(rng, name, rows):
+    m, n, k, whole, parts = rows + 20, 132, 52, 3, 2
+    a, b, c = random(rng, m, k), random(rng, k, n), np.zeros((m, n), np.float32)
+    args = (a, b, c, m, n, k, 2, whole, parts)
+    launch("hidden_ladder", f"ladder_{name}", *args, grid=(whole + parts,), block=(256,))
+    close(c, a.astype(float) @ b)
+
+
+@pytest.mark.parametrize("of", [np.float32, BF16])
+@pytest.mark.parametrize("name", ["each", "vectors"])
+def test_a_gated_activation(rng, name, of):
+    count = 1500
+    gate, up, out = random(rng, count, of=of), random(rng, count, of=of), np.zeros(count, of)
+    entry, grid = f"gate_{name}{'_bf16' if of == BF16 else ''}", (6,) if name == "each" else (1,)
+    launch("hidden_ladder", entry, gate, up, out, count, grid=grid, block=(256,))
+    wide = gate.astype(float)
+    close(out, wide / (1 + np.exp(-wide)) * up.astype(float), 1e-2 if of == BF16 else 1e-4)

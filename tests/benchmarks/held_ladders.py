@@ -33,8 +33,11 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from rungs import Ladder, Rung, data_of, source_ladder, zeros
+
+BF16 = np.dtype(ml_dtypes.bfloat16)
 
 
 def stages() -> Iterator[Ladder]:
@@ -115,6 +118,45 @@ def forward() -> Ladder:
     return source_ladder("kernels of a forward pass", data, rungs, held=True)
 
 
+def steps() -> Ladder:
+    """Products of f32 matrices in steps; ms."""
+    data, rungs, file = data_of("hidden_ladder"), [], "hidden_ladder.ptx"
+    for entry, by_shape in data["values"].items():
+        for name, ms in by_shape.items():
+            m, n, k = map(int, name.split("x"))
+            extra, block = (), (256,)
+            if entry == "ladder_tiles":
+                grid, block = (n // 32, m // 32), (32, 32)
+            elif entry in ("ladder_patches", "ladder_stages"):
+                grid = (n // 128, m // 128)
+            else:  # whole rounds of the CTAs that the SMs hold, and tiles that several CTAs divide
+                tall, across = entry == "ladder_tall", n // 128
+                tiles, resident = m // (256 if tall else 128) * across, 170 * (1 if tall else 2)
+                whole, parts = tiles // resident * resident, 85 if n == 4096 else 10
+                grid, extra = (whole + (tiles - whole) * parts,), (across, whole, parts)
+
+            def args(m: int = m, n: int = n, k: int = k, extra: tuple[int, ...] = extra) -> Sequence[Any]:
+                return [*zeros((m, k), (k, n), (m, n))(), m, n, k, *extra]
+
+            named, on = f"{entry} {name}", data["gpu"]
+            rungs.append(Rung(named, on, ms / 1e3, file, entry, grid, block, args, isolated=True, repeated=True))
+    return source_ladder("products in steps", data, rungs, held=True)
+
+
+def gates() -> Ladder:
+    """A gated activation by elements and by vectors; ms."""
+    data, rungs, count, file = data_of("hidden_gate"), [], 4096 * 14336, "hidden_ladder.ptx"
+    for entry, ms in data["values"].items():
+        of = BF16 if entry.endswith("bf16") else np.float32
+
+        def args(of: Any = of) -> Sequence[Any]:
+            return [*zeros(count, count, count, dtype=of)(), count]
+
+        grid, on = (170 * 8 if "vectors" in entry else count // 256,), data["gpu"]
+        rungs.append(Rung(entry, on, ms / 1e3, file, entry, grid, (256,), args, isolated=True, repeated=True))
+    return source_ladder("a gated activation", data, rungs, held=True)
+
+
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
-    yield from chain(stages(), [products(), forward()])
+    yield from chain(stages(), [products(), forward(), steps(), gates()])
