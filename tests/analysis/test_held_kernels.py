@@ -92,6 +92,59 @@ def test_attention_by_a_query_of_a_thread(rng, entry, threads):
     close(out, attended(q, k, v, scale, True)[0], 1e-3)
 
 
+@pytest.mark.parametrize("causal", [0, 1])
+def test_unfused_attention(rng, causal):
+    batch, heads, length, width, scale = 1, 2, 40, 128, 0.1
+    q, k, v = (random(rng, batch, length, heads, width) for _ in range(3))
+    scores, logs = np.zeros((batch * heads, length, length), np.float32), np.zeros((batch * heads, length), np.float32)
+    out, count, grid, block = np.zeros_like(q), batch * heads * length**2, (3, 3, batch * heads), (16, 16)
+    launch("hidden_prefill", "plain_scores", q, k, scores, heads, length, grid=grid, block=block)
+    args = (scores, count, length, scale, causal)
+    launch("hidden_prefill", "plain_mask", *args, grid=(-(-count // 256),), block=(256,))
+    launch("hidden_prefill", "plain_softmax", scores, logs, length, grid=(batch * heads * length,), block=(256,))
+    launch("hidden_prefill", "plain_values", scores, v, out, heads, length, grid=(8, 3, batch * heads), block=block)
+    wanted, wanted_logs = attended(*(one.transpose(0, 2, 1, 3) for one in (q, k, v)), scale=scale, causal=bool(causal))
+    close(out, wanted.transpose(0, 2, 1, 3), 1e-3)
+    close(logs, wanted_logs.reshape(logs.shape), 1e-3)
+
+
+@pytest.mark.parametrize("causal", [0, 1])
+@pytest.mark.parametrize("entry", ["fused_scores", "fused_patches", "mma_tiles", "mma_stages"])
+def test_fused_attention(rng, entry, causal):
+    heads, length, width, scale = 2, 90, 128, 0.1
+    of, scales = BF16 if entry.startswith("mma") else np.float32, (scale, scale * LOG2E)
+    q, k, v = (random(rng, 1, length, heads, width, of=of) for _ in range(3))
+    out, logs = np.zeros_like(q), np.zeros((heads, length), np.float32)
+    shared = {"fused_patches": (3 * 64 * 132 + 4 * 16 * 72) * 4, "mma_stages": 4 * 64 * 136 * 2}.get(entry, 0)
+    tile, threads = (32, 256) if entry == "fused_scores" else (64, 128)
+    args = (q, k, v, out, logs, heads, length, *(scales[:1] if entry == "fused_scores" else scales), causal)
+    grid = (-(-length // tile), heads)
+    launch("hidden_prefill", entry, *args, grid=grid, block=(threads,), smem_bytes=shared)
+    wanted, wanted_logs = attended(*(one.transpose(0, 2, 1, 3) for one in (q, k, v)), scale=scale, causal=bool(causal))
+    close(out, wanted.transpose(0, 2, 1, 3), 2e-2 if of == BF16 else 1e-3)
+    close(logs, wanted_logs[0], 1e-3)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_attention_of_a_query_by_parts(rng, parts):
+    heads, capacity, width, scale = 2, 150, 128, 0.1
+    lengths = np.array([150, 70], np.int32)
+    q = random(rng, 2, heads, width, of=BF16)
+    k, v = (random(rng, 2, capacity, heads, width, of=BF16) for _ in range(2))
+    out, logs = np.zeros_like(q), np.zeros((2, heads), np.float32)
+    partial, largest = np.zeros((2, heads, parts, width), np.float32), np.zeros((2, heads, parts, 2), np.float32)
+    args = (q, k, v, lengths, out, logs, partial, largest, heads, capacity, parts, scale * LOG2E)
+    launch("hidden_decode", "decode_part", *args, grid=(2 * heads, parts), block=(128,))
+    if parts > 1:
+        args = (partial, largest, out, logs, heads, parts)
+        launch("hidden_decode", "decode_merge", *args, grid=(2 * heads,), block=(128,))
+    for i, length in enumerate(lengths):
+        keys, values = (one[i, :length].transpose(1, 0, 2) for one in (k, v))
+        wanted, wanted_logs = attended(q[i][:, None], keys, values, scale, False)
+        close(out[i], wanted[:, 0], 1e-2)
+        close(logs[i], wanted_logs[:, 0], 1e-3)
+
+
 @pytest.mark.parametrize("name", ["tiles", "patches", "stages"])
 def test_products_in_steps(rng, name):
     m, n, k = 140, 36, 20

@@ -75,6 +75,8 @@ ARCHITECTURES = {  # the least that the instructions need
     "hidden_stages": "compute_75",
     "hidden_products": "compute_80",
     "hidden_forward": "compute_90",
+    "hidden_prefill": "compute_90",
+    "hidden_decode": "compute_90",
     "hidden_ladder": "compute_120",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm

@@ -33,6 +33,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+import held_attention_ladders
 import ml_dtypes
 import numpy as np
 from rungs import Ladder, Rung, data_of, source_ladder, zeros
@@ -159,4 +160,4 @@ def gates() -> Ladder:
 
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
-    yield from chain(stages(), [products(), forward(), steps(), gates()])
+    yield from chain(stages(), [products(), forward(), steps(), gates()], held_attention_ladders.ladders())
