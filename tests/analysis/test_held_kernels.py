@@ -173,3 +173,29 @@ def test_a_gated_activation(rng, name, of):
     launch("hidden_ladder", entry, gate, up, out, count, grid=grid, block=(256,))
     wide = gate.astype(float)
     close(out, wide / (1 + np.exp(-wide)) * up.astype(float), 1e-2 if of == BF16 else 1e-4)
+
+
+def test_attention_by_rows(rng):
+    heads, length, width, scale = 2, 40, 64, 1 / 64
+    q, k, v = (random(rng, heads, length, width) for _ in range(3))
+    scores, out, grid, block = np.zeros((heads, length, length), np.float32), np.zeros_like(q), (heads,), (64,)
+    launch("hidden_flash", "row_scores", q, k, scores, length, width, scale, grid=grid, block=block)
+    launch("hidden_flash", "row_softmax", scores, length, grid=grid, block=block)
+    launch("hidden_flash", "row_values", scores, v, out, length, width, grid=grid, block=block)
+    close(out, attended(q, k, v, scale, True)[0], 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("name", "threads", "shared"), [("threads", 32, 28672), ("teams", 256, 20480), ("wmma", 128, 27008)]
+)
+def test_attention_by_tiles(rng, name, threads, shared):
+    length, width, scale = 96, 64, 0.125
+    of = np.float16 if name == "wmma" else np.float32
+    q, k, v = (random(rng, 1, 2, length, width, of=of) for _ in range(3))
+    out, logs = np.zeros_like(q), np.zeros((1, 2, length), np.float32)
+    last = (length, width, scale) if name == "threads" else (length, scale)
+    args, grid = (q, k, v, out, logs, *last), (1, 2, length // 32)
+    launch("hidden_flash", f"tile_{name}", *args, grid=grid, block=(threads,), smem_bytes=shared)
+    wanted, wanted_logs = attended(q, k, v, scale, True)
+    close(out, wanted, 5e-3 if of == np.float16 else 1e-3)
+    close(logs, wanted_logs, 1e-3)

@@ -78,6 +78,7 @@ ARCHITECTURES = {  # the least that the instructions need
     "hidden_prefill": "compute_90",
     "hidden_decode": "compute_90",
     "hidden_ladder": "compute_120",
+    "hidden_flash": "compute_75",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 

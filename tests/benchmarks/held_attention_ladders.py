@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import e, log2
 from typing import Any
 
@@ -100,7 +100,57 @@ def decode() -> Ladder:
     return source_ladder("attention of a query by parts", data, rungs, held=True)
 
 
+def by_length(entry: str, length: int) -> tuple[Callable[[], Sequence[Any]], int, int]:
+    """Return a maker of the arguments of a kernel by tiles, the threads of a CTA and the bytes of its shared memory."""
+    of, width = np.float16 if entry == "tile_wmma" else np.float32, 64
+    threads, shared = {
+        "tile_threads": (32, 4 * (3 * 32 * width + 32 * 32)),
+        "tile_teams": (256, 4 * (2 * 32 * width + 32 * 32)),
+        "tile_wmma": (128, 2 * (3 * 32 * width + 32 * 32) + 4 * (32 * 32 + 3 * 32 + 32 * width)),
+    }[entry]
+
+    def args() -> Sequence[Any]:
+        shape, last = (4, 8, length, width), (length, width) if entry == "tile_threads" else (length,)
+        arrays = [*zeros(shape, shape, shape, shape, dtype=of)(), np.zeros(shape[:3], np.float32)]
+        return [*arrays, *last, width**-0.5]
+
+    return args, threads, shared
+
+
+def lengths() -> Iterator[Ladder]:
+    """Causal attention in steps by the length of the sequences on two GPUs; ms."""
+    data, file, heads, width = data_of("hidden_flash"), "hidden_flash.ptx", 4 * 8, 64
+    for on, values in data["values"].items():
+        rungs = []
+        for entry, times in values.items():
+            for name, ms in times.items():
+                length, named, seconds = int(name), f"{entry} {name}", ms / 1e3
+                if entry != "row_scores":
+                    args, threads, shared = by_length(entry, length)
+                    grid, both = (4, 8, length // 32), {"isolated": True, "repeated": True}
+                    rungs.append(Rung(named, on, seconds, file, entry, grid, (threads,), args, shared, **both))
+                    continue
+                tokens, squares = (heads, length, width), (heads, length, length)
+
+                def scores(tokens: Any = tokens, squares: Any = squares, length: int = length) -> Sequence[Any]:
+                    return [*zeros(tokens, tokens, squares)(), length, width, 1 / width]
+
+                def softmax(squares: Any = squares, length: int = length) -> Sequence[Any]:
+                    return [*zeros(squares)(), length]
+
+                def weighted(tokens: Any = tokens, squares: Any = squares, length: int = length) -> Sequence[Any]:
+                    return [*zeros(squares, tokens, tokens)(), length, width]
+
+                grid, block = (heads,), (length,)
+                first = Rung(named, on, 0, file, entry, grid, block, scores, isolated=True, repeated=True)
+                second = Rung(named, on, 0, file, "row_softmax", grid, block, softmax, repeated=True)
+                third = Rung(named, on, 0, file, "row_values", grid, block, weighted, repeated=True)
+                rungs.append(Launches(named, on, seconds, (first, second, third)))
+        yield source_ladder("attention by length", data, rungs, held=True)
+
+
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders of attention."""
     yield prefill()
     yield decode()
+    yield from lengths()
