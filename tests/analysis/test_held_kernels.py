@@ -199,3 +199,43 @@ def test_attention_by_tiles(rng, name, threads, shared):
     wanted, wanted_logs = attended(q, k, v, scale, True)
     close(out, wanted, 5e-3 if of == np.float16 else 1e-3)
     close(logs, wanted_logs, 1e-3)
+
+
+@pytest.mark.parametrize(("name", "count", "each"), [("each", 1500, 1), ("pairs", 1025, 2), ("apart", 1024, 2)])
+def test_sums_of_vectors(rng, name, count, each):
+    a, b, out = random(rng, count, of=np.float16), random(rng, count, of=np.float16), np.zeros(count, np.float16)
+    grid = (max(1, count // each // 256) if each > 1 else -(-count // 256),)
+    launch("hidden_vectors", f"add_{name}", a, b, out, count, grid=grid, block=(256,))
+    np.testing.assert_array_equal(out, a + b)
+
+
+@pytest.mark.parametrize(("name", "count", "grid"), [("each", 1500, 6), ("eights", 2048, 1)])
+def test_copies_of_vectors(rng, name, count, grid):
+    a, out = random(rng, count, of=np.float16), np.zeros(count, np.float16)
+    launch("hidden_vectors", f"copy_{name}", a, out, count, grid=(grid,), block=(256,))
+    np.testing.assert_array_equal(out, a)
+
+
+@pytest.mark.parametrize(
+    "name", ["copy", "rows", "columns", "fours", "eights", "tiles", "turned", "tall", "padded", "twice"]
+)
+def test_transposes_of_a_matrix(rng, name):
+    rows, columns = 64, 96
+    a = random(rng, rows, columns, of=np.float16)
+    out = np.zeros((rows, columns) if name == "copy" else (columns, rows), np.float16)
+    across, down = {"tiles": (16, 16), "turned": (16, 16), "twice": (32, 32)}.get(name, (16, 32))
+    grid, block = (columns // across, rows // down), (16, down)
+    if name in ("copy", "rows", "columns", "fours", "eights"):
+        grid, block = (rows * columns // 256 // {"fours": 4, "eights": 8}.get(name, 1),), (256,)
+    launch("hidden_transposes", f"move_{name}", out, a, rows, columns, grid=grid, block=block)
+    np.testing.assert_array_equal(out, a if name == "copy" else a.T)
+
+
+@pytest.mark.parametrize("of", [np.float32, np.int32])
+@pytest.mark.parametrize("name", ["atomics", "shared", "tree", "shuffles"])
+def test_sums_by_atomics_and_trees(rng, name, of):
+    count, out = 700, np.zeros(1, of)
+    a = rng.integers(-100, 100, count).astype(of)
+    entry, shared = f"sum_{name}_{'f32' if of == np.float32 else 's32'}", 1024 if name in ("tree", "shuffles") else 0
+    launch("hidden_sums", entry, out, a, count, grid=(3,), block=(256,), smem_bytes=shared)
+    assert out[0] == a.sum()

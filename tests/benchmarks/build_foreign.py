@@ -79,6 +79,9 @@ ARCHITECTURES = {  # the least that the instructions need
     "hidden_decode": "compute_90",
     "hidden_ladder": "compute_120",
     "hidden_flash": "compute_75",
+    "hidden_vectors": "compute_80",
+    "hidden_transposes": "compute_80",
+    "hidden_sums": "compute_80",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 

@@ -34,6 +34,7 @@ from itertools import chain
 from typing import Any
 
 import held_attention_ladders
+import held_memory_ladders
 import ml_dtypes
 import numpy as np
 from rungs import Ladder, Rung, data_of, source_ladder, zeros
@@ -160,4 +161,9 @@ def gates() -> Ladder:
 
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
-    yield from chain(stages(), [products(), forward(), steps(), gates()], held_attention_ladders.ladders())
+    yield from chain(
+        stages(),
+        [products(), forward(), steps(), gates()],
+        held_attention_ladders.ladders(),
+        held_memory_ladders.ladders(),
+    )
