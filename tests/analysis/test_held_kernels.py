@@ -239,3 +239,12 @@ def test_sums_by_atomics_and_trees(rng, name, of):
     entry, shared = f"sum_{name}_{'f32' if of == np.float32 else 's32'}", 1024 if name in ("tree", "shuffles") else 0
     launch("hidden_sums", entry, out, a, count, grid=(3,), block=(256,), smem_bytes=shared)
     assert out[0] == a.sum()
+
+
+@pytest.mark.parametrize("side", [3, 5])
+def test_a_convolution(rng, side):
+    height, width, reach = 30, 45, side // 2
+    image, weights, out = random(rng, height, width), random(rng, side, side), np.zeros((height, width), np.float32)
+    launch("hidden_convolution", "convolve", image, out, width, height, weights, side, grid=(3, 2), block=(16, 16))
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(image.astype(float), reach), (side, side))
+    close(out, np.einsum("yxab,ab->yx", windows, weights))

@@ -61,6 +61,22 @@ def sums() -> Ladder:
     return source_ladder("sums by atomics and trees", data, rungs, held=True)
 
 
+def convolutions() -> Ladder:
+    """A convolution by the sizes of the image and the weights, and by the threads of a CTA; ms."""
+    data, rungs, file = data_of("hidden_convolution"), [], "hidden_convolution.ptx"
+    for side, wide, (across, down), ms in data["values"]:
+
+        def args(side: int = side, wide: int = wide) -> Sequence[Any]:
+            image, out, weights = zeros((side, side), (side, side), (wide, wide))()
+            return [image, out, side, side, weights, wide]
+
+        named, grid = f"{wide} x {wide} of {side} by {across} x {down}", (side // across, side // down)
+        named += " again" * (named in [rung.name for rung in rungs])
+        on, block, seconds = data["gpu"], (across, down), ms / 1e3
+        rungs.append(Rung(named, on, seconds, file, "convolve", grid, block, args, isolated=True, repeated=True))
+    return source_ladder("a convolution by sizes", data, rungs, held=True)
+
+
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders of these kernels."""
-    yield from [vectors(), transposes(), sums()]
+    yield from [vectors(), transposes(), sums(), convolutions()]
