@@ -258,3 +258,35 @@ def test_steps_of_a_relaxation(rng, of):
     launch("hidden_laplace", f"relax_{name}", 62, 22, b, a, grid=(2, 3), block=(32, 8))
     launch("hidden_laplace", f"return_{name}", 62, 22, b, a, grid=(2, 3), block=(32, 8))
     close(a, wanted, 5e-3 if of == np.float16 else 1e-5)
+
+
+def forces(states):
+    """Return the electric and magnetic forces between charges, of all pairs: [on, by, 3]."""
+    place, speed, charge = (states[part].astype(float) for part in (slice(3), slice(3, 6), 6))
+    apart = (place[:, :, None] - place[:, None]).transpose(1, 2, 0)
+    cubed = ((apart**2).sum(2) + 1e-12) ** -1.5 * charge * charge[:, None]
+    along, both = np.einsum("ki,ijk->ij", speed, apart), speed.T @ speed
+    moving = along[..., None] * speed.T - both[..., None] * apart
+    found = cubed[..., None] * (apart / (4 * np.pi * 8.8541878e-12) + 1.2566371e-6 / (4 * np.pi) * moving)
+    found[np.diag_indices(len(charge))] = 0
+    return found
+
+
+def test_forces_between_charges(rng):
+    count = 100
+    states = random(rng, 7, count)
+    wanted, matrix, sums = forces(states), np.zeros((count, count, 4), np.float32), np.zeros((count, 4), np.float32)
+    scale = np.abs(wanted).max()
+    launch("hidden_charges", "charge_pairs", *states, matrix, count, grid=(7, 7), block=(16, 16))
+    close(matrix[..., :3] / scale, wanted / scale)
+    launch("hidden_charges", "charge_sums", matrix, sums, count, grid=(count,), block=(128,), smem_bytes=2048)
+    close(sums[:, :3] / scale, wanted.sum(1) / scale)
+
+
+def test_forces_between_charges_by_tiles(rng):
+    count = 512
+    states, sums = random(rng, 7, count), np.zeros((count, 4), np.float32)
+    launch("hidden_charges", "charge_tiles", *states, sums, count, grid=(2,), block=(256,))
+    wanted = forces(states).sum(1)
+    scale = np.abs(wanted).max()
+    close(sums[:, :3] / scale, wanted / scale)

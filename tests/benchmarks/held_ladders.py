@@ -159,11 +159,29 @@ def gates() -> Ladder:
     return source_ladder("a gated activation", data, rungs, held=True)
 
 
+def charges() -> Ladder:
+    """Forces between charges by a matrix of all pairs and its sums, and by tiles; us."""
+    data, rungs, file = data_of("hidden_charges"), [], "hidden_charges.ptx"
+    for entry, by_count in data["values"].items():
+        for name, us in by_count.items():
+            count, grid, block, shared = int(name), (int(name) // 256,), (256,), 0
+            if entry == "charge_pairs":
+                grid, block = (count // 16, count // 16), (16, 16)
+            elif entry == "charge_sums":
+                grid, shared = (count,), 16 * 256
+
+            def args(entry: str = entry, count: int = count) -> Sequence[Any]:
+                states, (matrix, sums) = zeros(*[count] * 7)(), zeros((count, count, 4), (count, 4))()
+                if entry == "charge_sums":
+                    return [matrix, sums, count]
+                return [*states, matrix if entry == "charge_pairs" else sums, count]
+
+            named, on = f"{entry} {name}", data["gpu"]
+            rungs.append(Rung(named, on, us / 1e6, file, entry, grid, block, args, shared))
+    return source_ladder("forces between charges", data, rungs, held=True)
+
+
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders."""
-    yield from chain(
-        stages(),
-        [products(), forward(), steps(), gates()],
-        held_attention_ladders.ladders(),
-        held_memory_ladders.ladders(),
-    )
+    first = [products(), forward(), steps(), gates(), charges()]
+    yield from chain(stages(), first, held_attention_ladders.ladders(), held_memory_ladders.ladders())
