@@ -25,6 +25,37 @@ The rule, of 2026-11-29, after the ladders of `training_ladders.py` were opened 
    - kernels whose time depends on data that the source does not say.
 5. A source that was chosen stays, whatever its times; kernels are compared with it only by what it says of its own (registers,
    shared memory, CTAs of an SM, machine code).
+
+What that came to, with what had to be made more exact: a source is a repository, and its rows are counted over all of its tables; a
+result that only we see to be wrong is a wrong one, too. Of the products in stages the two largest of three sizes; of small matrices the
+squares that take 10 us or more; of the forward pass all rows; of the RTX 5090 the products in f32 of the two largest shapes and the
+largest gated activation, which leaves products by tensor cores, and attention by tensor maps and CTAs that stay, which alone are
+more than fit; of attention on an H100 SXM the largest size, and the table of a query by parts; of attention by length the forward
+passes of the three largest lengths; of the RTX A6000 the largest vectors, transposes and sums, without three sums that read those of
+another warp without a barrier, and without products, which follow SGEMM_CUDA; of the convolution the kernel with weights in global
+memory, as the times of the others include a copy; of the relaxation the kernels by elements, as those by vectors miss the first numbers
+of a row and overwrite the last.
+
+Left out are also: on the RTX 5090 norms, softmax and copies, whose code was not at hand; transposes on an A100 and an RTX 2080 Ti that
+exceed DRAM; products with a vector on a T4 whose shares of DRAM do not fit their times; kernels of training without a GPU, that
+exceed DRAM, or on an RTX 3070 Laptop; kernels on an RTX 2000 Ada Laptop, an RTX 2050, an RTX 5060 Laptop and an RTX 5070 Ti Laptop whose
+clock is not stated; products on an RTX 4060 Ti that follow SGEMM_CUDA, on an RTX 3050 with rounded rates and no method, and on an L4
+whose code was not at hand; stencils on an RTX 3090 that Taichi generates; a study on an H100 SXM5 by CuTe without a method; attention of
+which only shares of a library's speed are stated; transposes and products without a GPU; and changes of vLLM, SGLang, PyTorch and
+llama.cpp whose tables were at hand in parts only.
+
+Inferred: that "A100-4GB PCI-e" is an A100 PCIe 40GB; that the code at hand of the divided products (RTX 5090), of the query by parts and
+of the script of attention by length does what earlier versions did that were measured: it is of later commits, and the script of an
+earlier one, without the last kernel and length; the clearing of the divided tiles is not counted; grids and CTAs where they are
+in the code only; that the RTX 3060 has the clock of its data sheet; and that the data, which are zeros here, do not matter. Doubtful
+are: the T4 of the products in stages, whose clock sinks at the largest size (a library loses a third of its rate), and whose result by
+wmma was checked on the RTX 4090 only; the RTX A5000, on whose host other GPUs were busy; rates of attention in the forward pass, which
+have two digits; and the convolution of 3 x 3 numbers with an image of 1024, which takes 0.102 ms in one table and 0.122 ms in another.
+
+The kernels are written for this repository after the code or the descriptions (nothing is copied); ladder_data/hidden_*.json has the
+times, with source, author, date and method. Attention by length and forces by tiles were compiled with fast math, for which these
+kernels name the fast functions. Few sources state registers: 254 of attention by patches (214 here; shared memory admits one CTA of an SM
+in both), of the divided products 128 and about 245 (128 and 247, two and one CTA in both), and 34 of forces of pairs (35).
 """
 
 from __future__ import annotations
