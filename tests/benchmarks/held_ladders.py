@@ -28,13 +28,13 @@ The rule, of 2026-11-29, after the ladders of `training_ladders.py` were opened 
 
 What that came to, with what had to be made more exact: a source is a repository, and its rows are counted over all of its tables; a
 result that only we see to be wrong is a wrong one, too. Of the products in stages the two largest of three sizes, which are 24 rows
-without two of attention; of small matrices the squares that take 10 us or more; of the forward pass all rows; of the RTX 5090 the products in f32 of the two largest shapes and the
-largest gated activation, which leaves products by tensor cores, and attention by tensor maps and CTAs that stay, which alone are
-more than fit; of attention on an H100 SXM the largest size, and the table of a query by parts; of attention by length the forward
-passes of the three largest lengths; of the RTX A6000 the largest vectors, transposes and sums, without three sums that read those of
-another warp without a barrier, and without products, which follow SGEMM_CUDA; of the convolution the kernel with weights in global
-memory, as the times of the others include a copy; of the relaxation the kernels by elements, as those by vectors miss the first numbers
-of a row and overwrite the last.
+without two of attention; of small matrices the squares that take 10 us or more; of the forward pass all rows; of the RTX 5090 the
+products in f32 of the two largest shapes and the largest gated activation, which leaves products by tensor cores, and attention by
+tensor maps and CTAs that stay, which alone are more than fit; of attention on an H100 SXM the largest size, and the table of a query by
+parts; of attention by length the forward passes of the three largest lengths; of the RTX A6000 the largest vectors, transposes and
+sums, without three sums that read those of another warp without a barrier, and without products, which follow SGEMM_CUDA; of the
+convolution the kernel with weights in global memory, as the times of the others include a copy; of the relaxation the kernels by
+elements, as those by vectors miss the first numbers of a row and overwrite the last.
 
 Left out are also: on the RTX 5090 norms, softmax and copies, whose code was not at hand; transposes on an A100 and an RTX 2080 Ti that
 exceed DRAM; products with a vector on a T4 whose shares of DRAM do not fit their times; kernels of training without a GPU, that
