@@ -72,6 +72,19 @@ ARCHITECTURES = {  # the least that the instructions need
     "unopened_bodies": "compute_75",
     "unopened_attention": "compute_75",
     "unopened_tiles": "compute_120",
+    "hidden_stages": "compute_75",
+    "hidden_products": "compute_80",
+    "hidden_forward": "compute_90",
+    "hidden_prefill": "compute_90",
+    "hidden_decode": "compute_90",
+    "hidden_ladder": "compute_120",
+    "hidden_flash": "compute_75",
+    "hidden_vectors": "compute_80",
+    "hidden_transposes": "compute_80",
+    "hidden_sums": "compute_80",
+    "hidden_convolution": "compute_75",
+    "hidden_laplace": "compute_80",
+    "hidden_charges": "compute_80",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm
 
