@@ -250,16 +250,6 @@ def test_a_convolution(rng, side):
     close(out, np.einsum("yxab,ab->yx", windows, weights))
 
 
-@pytest.mark.parametrize("of", [np.float32, np.float16])
-def test_steps_of_a_relaxation(rng, of):
-    a, b, name = random(rng, 24, 64, of=of), np.zeros((24, 64), of), "f32" if of == np.float32 else "f16"
-    wanted, wide = a.copy(), a.astype(float)
-    wanted[1:-1, 1:-1] = (wide[1:-1, :-2] + wide[1:-1, 2:] + wide[:-2, 1:-1] + wide[2:, 1:-1]) / 4
-    launch("hidden_laplace", f"relax_{name}", 62, 22, b, a, grid=(2, 3), block=(32, 8))
-    launch("hidden_laplace", f"return_{name}", 62, 22, b, a, grid=(2, 3), block=(32, 8))
-    close(a, wanted, 5e-3 if of == np.float16 else 1e-5)
-
-
 def forces(states):
     """Return the electric and magnetic forces between charges, of all pairs: [on, by, 3]."""
     place, speed, charge = (states[part].astype(float) for part in (slice(3), slice(3, 6), 6))

@@ -83,7 +83,6 @@ ARCHITECTURES = {  # the least that the instructions need
     "hidden_transposes": "compute_80",
     "hidden_sums": "compute_80",
     "hidden_convolution": "compute_75",
-    "hidden_laplace": "compute_80",
     "hidden_charges": "compute_80",
 }
 INLINE = {"// begin inline asm", "// end inline asm"}  # comments around each instruction written as asm

@@ -33,8 +33,7 @@ products in f32 of the two largest shapes and the largest gated activation, whic
 tensor maps and CTAs that stay, which alone are more than fit; of attention on an H100 SXM the largest size, and the table of a query by
 parts; of attention by length the forward passes of the three largest lengths; of the RTX A6000 the largest vectors, transposes and
 sums, without three sums that read those of another warp without a barrier, and without products, which follow SGEMM_CUDA; of the
-convolution the kernel with weights in global memory, as the times of the others include a copy; of the relaxation the kernels by
-elements, as those by vectors miss the first numbers of a row and overwrite the last.
+convolution the kernel with weights in global memory, as the times of the others include a copy.
 
 Left out are also: on the RTX 5090 norms, softmax and copies, whose code was not at hand; transposes on an A100 and an RTX 2080 Ti that
 exceed DRAM; products with a vector on a T4 whose shares of DRAM do not fit their times; kernels of training without a GPU, that
@@ -42,9 +41,9 @@ exceed DRAM, or on an RTX 3070 Laptop; kernels on an RTX 2000 Ada Laptop, an RTX
 clock is not stated; products on an RTX 4060 Ti that follow SGEMM_CUDA, on an RTX 3050 with rounded rates and no method, and on an L4
 whose code was not at hand; stencils on an RTX 3090 that Taichi generates; a study on an H100 SXM5 by CuTe without a method; attention of
 which only shares of a library's speed are stated; transposes and products without a GPU; and changes of vLLM, SGLang, PyTorch and
-llama.cpp whose tables were at hand in parts only.
+llama.cpp whose tables were at hand in parts only. A relaxation on an A100 and an H100 PCIe turned out to be the steps of Jacobi of a development ladder, before it was opened.
 
-Inferred: that "A100-4GB PCI-e" is an A100 PCIe 40GB; that the code at hand of the divided products (RTX 5090), of the query by parts and
+Inferred: that the code at hand of the divided products (RTX 5090), of the query by parts and
 of the script of attention by length does what earlier versions did that were measured: it is of later commits, and the script of an
 earlier one, without the last kernel and length; the clearing of the divided tiles is not counted; grids and CTAs where they are
 in the code only; that the RTX 3060 has the clock of its data sheet; and that the data, which are zeros here, do not matter. Doubtful

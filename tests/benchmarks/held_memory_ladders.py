@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -78,21 +77,6 @@ def convolutions() -> Ladder:
     return source_ladder("a convolution by sizes", data, rungs, held=True)
 
 
-def relaxations() -> Iterator[Ladder]:
-    """Steps of a relaxation and copies of their result in f32 and f16 on two GPUs; us."""
-    data, file, side = data_of("hidden_laplace"), "hidden_laplace.ptx", 8192
-    grid, block = (side // 32, side // 8), (32, 8)
-    for on, values in data["values"].items():
-        rungs = []
-        for entry, us in values.items():
-
-            def args(of: str = "float16" if entry.endswith("f16") else "float32") -> Sequence[Any]:
-                return [side - 2, side - 2, *zeros((side, side), (side, side), dtype=of)()]
-
-            rungs.append(Rung(entry, on, us / 1e6, file, entry, grid, block, args))
-        yield source_ladder("steps of a relaxation", data, rungs, held=True)
-
-
 def ladders() -> Iterator[Ladder]:
     """Yield the held-out ladders of these kernels."""
-    yield from chain([vectors(), transposes(), sums(), convolutions()], relaxations())
+    yield from (vectors(), transposes(), sums(), convolutions())
