@@ -233,6 +233,7 @@ class _Probe:
         plan = observer.plan
         self.extent = tuple(g // c for g, c in zip(plan.grid, plan.cluster, strict=True))
         self.expensive = int(first.counters.tma_bytes.sum()) > EXPENSIVE_BYTES
+        self.busy: Position = self.extent  # without the clusters at the end of an axis that access no global memory
         self.base: Position = (0, 0, 0)  # where the footprints are taken
         self.nodes: list[list[int]] = [[], [], []]  # positions of each axis between which work is interpolated
         self.runs: dict[Position, ClusterProfile] = {(0, 0, 0): first}
@@ -338,8 +339,8 @@ class _Probe:
         places = list(product(*axes))
         weight = {place: prod(axes[k][i] for k, i in enumerate(place)) for place in places}
         totals = np.sum([weight[place] * self.stack(place) for place in places], axis=0)
-        busy: Position = tuple(map(self._busy, range(3)))
-        middle: Position = tuple(map(_middle, busy))
+        self.busy = tuple(map(self._busy, range(3)))
+        middle: Position = tuple(map(_middle, self.busy))
         if not self.expensive and not self._same(middle, (0, 0, 0)):
             middle = self.base = self._typical(middle)
         seen = self.at(middle)
@@ -358,7 +359,7 @@ class _Probe:
             False,
             uniform,
             how,
-            busy,
+            self.busy,
             InstructionTotals(*totals),
             read,
             written,
@@ -462,9 +463,9 @@ class _Probe:
         return middle
 
     def _neighbor(self, axis: int, place: Position) -> Position:
-        """Return the next position along an axis."""
+        """Return the next position along an axis, or the one before at the end of what is busy."""
         at = place[axis]
-        there = at + 1 if at + 1 < self.extent[axis] else max(0, at - 1)
+        there = at + 1 if at + 1 < self.busy[axis] else max(0, at - 1)
         x, y, z = (there if k == axis else i for k, i in enumerate(place))
         return x, y, z
 
