@@ -187,7 +187,7 @@ def test_work_that_changes_somewhere_along_the_grid_is_exact(monkeypatch):
 def test_a_step_of_persistent_clusters_is_found_from_their_results(monkeypatch):
     """Six of 66 clusters are simulated and one that verifies: products whose clusters have three or four tiles each."""
     size = np.zeros((4096, 4096), BF16)
-    monkeypatch.setattr("pyptx.analysis.work.sampling.EXPENSIVE_BYTES", 0)
+    monkeypatch.setattr("pyptx.analysis.work.grid_positions.EXPENSIVE_BYTES", 0)
     work = count(example("hopper/persistent_gemm.py:persistent_gemm"), size, size)
     assert work.how.startswith("7 of 66 clusters") and work.uniform
     assert work.flops["wgmma.bf16"] == 2 * 4096**3

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pyptx.analysis.model.demand import Demand
 from pyptx.analysis.work.count import Work
-from pyptx.analysis.work.sampling import Sample
+from pyptx.analysis.work.sample import Sample
 from pyptx.sim.actions import Load, Store
 
 __all__ = ["UNIT_NAMES", "busy_notes", "sample_notes", "scatter_notes", "unfamiliar_notes"]

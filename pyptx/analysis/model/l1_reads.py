@@ -11,7 +11,7 @@ from pyptx.analysis.model.dram_traffic import lost_part
 from pyptx.analysis.model.operations import TAGS
 from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, Loop, WarpPath
 from pyptx.analysis.work.instruction_work import LINE, InstructionWork
-from pyptx.analysis.work.sampling import Sample
+from pyptx.analysis.work.sample import Sample
 
 __all__ = ["L1_BYTES", "L1Reads", "l1_reads"]
 

@@ -48,7 +48,7 @@ from pyptx.analysis.model.trip_counts import (
 from pyptx.analysis.occupancy import Occupancy
 from pyptx.analysis.work.count import Work
 from pyptx.analysis.work.instruction_work import program_work
-from pyptx.analysis.work.sampling import InstructionTotals
+from pyptx.analysis.work.sample import InstructionTotals
 from pyptx.assembly import Assembly
 from pyptx.isa import targets
 from pyptx.runtime import LaunchPlan

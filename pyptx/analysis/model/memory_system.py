@@ -9,7 +9,7 @@ from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.dram_traffic import Traffic
 from pyptx.analysis.model.replay_state import Memory
 from pyptx.analysis.model.trip_counts import EntryCode
-from pyptx.analysis.work.sampling import Sample
+from pyptx.analysis.work.sample import Sample
 from pyptx.sim.actions import Atomic
 
 __all__ = ["MemorySystem", "atomic_cycles"]

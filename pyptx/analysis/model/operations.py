@@ -15,7 +15,7 @@ from pyptx.analysis.model.mbarrier_rings import Ring
 from pyptx.analysis.model.pipes import access_lanes, matrix_product, pipe_use
 from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, WarpSlice
 from pyptx.analysis.work.instruction_work import LINE, InstructionWork
-from pyptx.analysis.work.sampling import InstructionTotals
+from pyptx.analysis.work.sample import InstructionTotals
 from pyptx.sim import Program
 from pyptx.sim.actions import Address, AsyncGroup, Const, CtaBarrier, Load, Tcgen05Mma
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from pyptx.analysis.work.footprint import Footprint
 from pyptx.analysis.work.instruction_work import LINE, InstructionWork
-from pyptx.analysis.work.sampling import Sample
+from pyptx.analysis.work.sample import Sample
 
 __all__ = ["COPIED", "Reads", "Rereads", "reads_of", "rereads_of"]
 

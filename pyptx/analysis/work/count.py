@@ -22,7 +22,8 @@ from typing import Any
 
 from pyptx.analysis.work.call import Call, bind_call
 from pyptx.analysis.work.instruction_work import LINE, program_work
-from pyptx.analysis.work.sampling import Sample, sample_launch
+from pyptx.analysis.work.sample import Sample
+from pyptx.analysis.work.sampling import sample_launch
 from pyptx.jit import Launchable
 
 __all__ = ["Work", "count", "total_flops", "work_of"]
