@@ -383,6 +383,8 @@ def _advance(state: SliceState, to: int, since: _Place, cycles: float) -> None:
     state.pending, state.stored, state.ends = state.pending + cycles, state.stored + cycles, state.ends + cycles
     for times in (state.groups, state.products):
         times[:] = [time + cycles for time in times]
+    for unit in state.parts:
+        state.parts[unit] += cycles
     passed = state.attributed - since.attributed
     if passed <= 0:
         return

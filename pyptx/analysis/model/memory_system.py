@@ -125,11 +125,10 @@ def atomic_cycles(sample: Sample, code: EntryCode) -> float:
     A slice executes the sectors of its accesses one after the other, and the lanes that name the same word, unless ptxas adds up
     their values before: it does where it knows that all lanes have one address.
     """
-    elected = {owner for owner, line in zip(code.owners, code.lines, strict=True) if line.opcode.startswith("VOTE")}
     types = [
         action.type
         for k, action in enumerate(sample.program.actions)
-        if isinstance(action, Atomic) and sample.totals.global_requests[k] and k not in elected
+        if isinstance(action, Atomic) and sample.totals.global_requests[k] and k not in code.elected
     ]
     lane = max((ATOMIC_FLOAT_LANE_CYCLES if "f" in one else ATOMIC_LANE_CYCLES for one in types), default=0.0)
     sectors, further = sample.atomic_turns.T.astype(float)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from pyptx.analysis.gpus import Gpu
 from pyptx.analysis.model.constants import Constants
 from pyptx.analysis.model.mbarrier_rings import Ring
-from pyptx.analysis.model.pipes import access_lanes, matrix_product, pipe_use
+from pyptx.analysis.model.pipes import access_lanes, matrix_product, pass_cycles, pipe_use
 from pyptx.analysis.model.trip_counts import EntryCode, InstructionStep, WarpSlice
 from pyptx.analysis.work.instruction_work import LINE, InstructionWork
 from pyptx.analysis.work.sample import InstructionTotals
@@ -27,6 +28,10 @@ __all__ = ["TAGS", "OpKind", "Operation", "OperationBuilder"]
 ATOMIC_PASS = 2
 TAGS, TAG_CYCLES = 4, 0.75  # lines that L1 looks up in a cycle, and further cycles of a load; see `_load_passes`
 ROWS, ROW_BYTES = 128, 32  # of tcgen05.mma: rows of A and D of an SM; bytes of a row of A or B
+SUB_CORES = 4
+_DIVIDED = frozenset(
+    ("fma", "alu", "mufu", "shared")
+)  # units of which each sub-core has a part; of shared memory that for addresses
 _DISPATCHED = frozenset(("fma", "alu"))  # pipes that take their operands from the read stage, without a queue
 _BITS = {"f16": 16, "tf32": 32, "mxf4": 4, "mxf4nvf4": 4}  # of an element, by kind of tcgen05.mma; others: 8
 _WIDE = re.compile(r"(?:LDS|STS)(?:\.\w+)*\.(64|128)")
@@ -81,6 +86,8 @@ class Operation(NamedTuple):
         everywhere: it arrives at the mbarriers of all CTAs of the cluster.
         row: index of the instruction in the code of the entry; -1 for marks and the end of a CTA.
         pending: lookups in L1 of sectors that it waits for because another warp has requested them.
+        apart: cycles from its start to that of the slice's next operation of the same unit, where the slice has no warp in some of the
+            sub-cores, whose parts of the unit are idle; 0 elsewhere.
     """
 
     kind: int
@@ -103,6 +110,7 @@ class Operation(NamedTuple):
     everywhere: bool = False
     row: int = -1
     pending: float = 0.0
+    apart: float = 0.0
 
 
 @dataclass
@@ -179,7 +187,16 @@ class OperationBuilder:
             cycles = self._inactive_cycles(running - width)
             special["cycles"] += cycles
             special["idle"] = special.get("idle", 0.0) + cycles
-        return Operation(**common, **special)
+        return Operation(
+            **common, **special, apart=self._apart(special.get("unit", ""), special.get("cycles", 0.0) / width, width)
+        )
+
+    def _apart(self, unit: str, cycles: float, width: float) -> float:
+        """Return `Operation.apart` of an operation of a unit that takes some cycles of the SM for each warp."""
+        if width % SUB_CORES == 0 or unit not in _DIVIDED:
+            return 0.0
+        each = 32 / access_lanes(self.gpu) if unit == "shared" else cycles
+        return SUB_CORES * each * ceil(width / SUB_CORES)
 
     def _inactive_cycles(self, warps: float) -> float:
         """Return the shared memory cycles of an access by warps without an active lane: they take their turn like others."""
@@ -212,15 +229,16 @@ class OperationBuilder:
     def _access_passes(self, opcode: str, owner: int, copies: float) -> tuple[float, float]:
         """Return the shared memory cycles of one load or store, and those without bank conflicts.
 
-        ptxas may have merged several accesses of the program.
+        ptxas may have merged several accesses of the program, or made several of one.
         """
+        each = pass_cycles(self.gpu)
         wide = _WIDE.fullmatch(opcode)
         if wide is not None and owner >= 0:
-            passes = float(self.wide_passes[int(wide[1] == "128"), owner])
+            passes = float(self.wide_passes[int(wide[1] == "128"), owner]) / copies
             if passes:
-                return passes, 32 * int(wide[1]) / 8 / LINE
+                return each * passes, each * 32 * int(wide[1]) / 8 / LINE
         without = self.instruction_work[owner].passes / copies if owner >= 0 else 1.0
-        return self._passes(owner, copies), without
+        return each * self._passes(owner, copies), each * without
 
     def _memory(self, word: str, opcode: str, owner: int, copies: float, width: float) -> dict | None:
         """Return the fields of a load or store; None for other instructions."""
@@ -228,7 +246,7 @@ class OperationBuilder:
         least = width * 32 / access_lanes(self.gpu)
         if word in ("LDS", "LDSM", "ATOMS", "STS", "STSM", "STAS", "REDAS"):
             cycles, moved = (max(least, n * width) for n in self._access_passes(opcode, owner, copies))
-            if word == "ATOMS" and "POPC" not in opcode and owner >= 0:
+            if word == "ATOMS" and "POPC" not in opcode and owner >= 0 and owner not in self.code.elected:
                 cycles += ATOMIC_PASS * max(0.0, self.atomic_passes[owner] / copies - cycles / width) * width
             return {
                 "kind": OpKind.PLAIN,
@@ -245,11 +263,11 @@ class OperationBuilder:
                 "cycles": width * moved / (4 * LINE),
                 "latency": constants.shared_cycles,
             }
-        if word in ("LDL", "STL"):  # spills hit L1
+        if word in ("LDL", "STL"):  # they hit L1, a line for each register
             return {
                 "kind": OpKind.PLAIN,
                 "unit": "shared",
-                "cycles": width,
+                "cycles": max(least, width * _registers(opcode) * pass_cycles(self.gpu)),
                 "latency": self.gpu.latency_cycles.get("l1", 33),
             }
         if word in ("LDG", "LD", "LDGSTS", "STG", "ST", "ATOMG", "ATOM", "RED", "REDG"):
@@ -313,7 +331,7 @@ class OperationBuilder:
         action, (lines, conflicts) = self.program.actions[owner], self.line_access[:, owner]
         used = self._each("lanes", owner, copies) * action.size * action.count if isinstance(action, Load) else moved
         tags = lines / copies / TAGS + TAG_CYCLES
-        return max(min(used, moved) / LINE + conflicts / copies, tags)
+        return pass_cycles(self.gpu) * max(min(used, moved) / LINE + conflicts / copies, tags)
 
     def _asynchronous(
         self,
@@ -426,6 +444,12 @@ class OperationBuilder:
         if not bits:
             return None
         return bits.bit_length() - 1 if bits & bits - 1 == 0 else ("several", owner), -(-count // 32)
+
+
+def _registers(opcode: str) -> int:
+    """Return the registers of a lane that an access to shared or local memory reads or writes."""
+    found = re.search(r"\.(?:(64)|(128)|M?T?88\.([24]))(?:\.|$)", opcode)
+    return 1 if found is None else 2 if found[1] else 4 if found[2] else int(found[3])
 
 
 def _width(warp_slice: WarpSlice) -> float:

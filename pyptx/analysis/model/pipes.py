@@ -13,11 +13,12 @@ from pyptx.analysis.sass.opcodes import opcode_group
 from pyptx.isa import targets
 from pyptx.toolchain.sass_registers import mma_shape
 
-__all__ = ["PipeUse", "access_lanes", "has_known_cost", "matrix_product", "pipe_use"]
+__all__ = ["PipeUse", "access_lanes", "has_known_cost", "matrix_product", "pass_cycles", "pipe_use"]
 
 # Load/store units of an SM by compute capability times ten: architecture whitepapers of TU102, GA102 and AD102; others
 # have a unit for each lane of a warp. tests/benchmarks/foreign.py: matrix products on RTX A6000 that are limited by them.
 _ACCESS_LANES = {75: 16, 86: 16, 87: 16, 89: 16}
+TURING = 75
 
 # Operations of s8 per operation of a type where tensor cores have their full rate. GeForce halves products that are summed in
 # f32 (NVIDIA, Ada and Blackwell whitepapers: RTX 4090 330 TFLOP/s of f16 with sums of f16, 165 with sums of f32).
@@ -58,6 +59,14 @@ class PipeUse:
 def access_lanes(gpu: Gpu) -> int:
     """Return the lanes of loads and stores, of shared or global memory, that an SM executes per cycle."""
     return _ACCESS_LANES.get(targets.parse(gpu.target).number, 32)
+
+
+def pass_cycles(gpu: Gpu) -> int:
+    """Return the cycles in which L1 and shared memory move a register of each lane of a warp.
+
+    Turing moves 64 bytes per cycle (Jia et al. 2019, arXiv 1903.07486: 58.8 from L1 of T4, and 3662 GB/s from shared memory), others 128.
+    """
+    return 2 if targets.parse(gpu.target).number == TURING else 1
 
 
 @lru_cache(maxsize=8192)

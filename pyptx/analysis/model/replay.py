@@ -146,6 +146,9 @@ class _Replay:
                     self.record.stall(state, why, now, clear)
                     state.attribute(op.row, "scoreboard", clear, row)
                     now = clear
+            if op.apart and state.parts[op.unit] > now:
+                now = state.parts[op.unit]
+                state.attribute(op.row, _THROTTLES.get(op.unit, "pipe busy"), now)
             ahead = bool(ready) and now > ready[0][0]
             others_first = ahead and (  # another slice is behind
                 op.unit != "tensor"
@@ -208,6 +211,8 @@ class _Replay:
                     scoreboards[op.read] = end + 8, "operands read", op.row
             else:
                 self._special(state, op, start, end)
+            if op.apart:
+                state.parts[op.unit] = start + op.apart
             state.executions[op.row] += 1
             state.attributed = state.now = start + op.stall
             state.at += 1

@@ -114,6 +114,7 @@ class SliceState:
         "number",
         "operations",
         "order",
+        "parts",
         "pending",
         "products",
         "program",
@@ -139,6 +140,9 @@ class SliceState:
         self.executions: dict[int, float] = defaultdict(float)
         self.stalls: dict[Stall, float] = defaultdict(float)
         self.misses = 1.0  # loads that were to wait for L2 or DRAM, and have not; the first one does
+        self.parts: dict[str, float] = defaultdict(
+            float
+        )  # unit -> time at which the parts of it that the slice uses are free
         self.pending = 0.0  # completion of copies and stores not yet in a group
         self.stored = 0.0  # arrival of the last store in L2
         self.groups: list[float] = []  # completion of each such group

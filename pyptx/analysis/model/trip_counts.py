@@ -169,6 +169,12 @@ class EntryCode:
     reads: tuple[float, ...]
 
     @cached_property
+    def elected(self) -> frozenset[int]:
+        """PTX instructions that ptxas lets one lane of the warp execute: atomic operations whose values it adds up before."""
+        votes = (line.opcode.startswith("VOTE") for line in self.lines)
+        return frozenset(owner for owner, vote in zip(self.owners, votes, strict=True) if vote and owner >= 0)
+
+    @cached_property
     def kinds(self) -> list[Counter[tuple[int, str]]]:
         """Number of machine instructions of each block by PTX instruction and opcode."""
         words = [_word(line) for line in self.lines]
