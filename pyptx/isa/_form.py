@@ -167,11 +167,6 @@ class Form:
         cells, defaults = self.cells, self.op.defaults
         return [None if "<" in word or word in cells or word in defaults else "." + word for word in words]
 
-    def newest_version(self) -> tuple[int, int]:
-        """Return the highest PTX version that a cell of the line names; no instruction of this form needs a later one."""
-        named = _VERSION.findall(f"{self.cells} {self.op.defaults}")
-        return max(((int(major), int(minor)) for major, minor in named), default=ANYWHERE.ptx)
-
     @property
     def targets(self) -> tuple[Needs, ...]:
         """Targets and versions that support the form, as alternatives."""
@@ -194,7 +189,6 @@ class Form:
 
 
 _READ_LATER = frozenset(Form.__slots__) - {"cells", "op", "syntax"}
-_VERSION = re.compile(r"\bptx_(\d+)(\d)\b")
 _OPTIONAL = re.compile(r"\{[^{}]*\}")
 
 
