@@ -118,6 +118,8 @@ def constant_value(text: str) -> int | None:
 
     An expression that contains a name has no value. Sums and products are exact: they do not wrap at 64 bits.
     """
+    if _is_plain(text):
+        return integer(text)
     try:
         parser = _ExpressionParser(text)
         value = parser.choice()
@@ -126,11 +128,17 @@ def constant_value(text: str) -> int | None:
     return None if parser.words else value
 
 
-_HEX_FLOAT = re.compile(r"0([fF])[0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
-_FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+|\d+(?=[eE][+-]?\d))([eE][+-]?\d+)?")
-_FLOATS = re.compile(r"(?<![\w.$%])(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+)")
-_INTEGERS = re.compile(r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b|\(\s*\.[su]64\s*\)")
-_NAME = re.compile(r"[A-Za-z_$%][\w$]*")
+# compiled on use: most literals are plain numbers
+_HEX_FLOAT = r"0([fF])[0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}"
+_FLOAT = r"-?(\d+\.\d*|\.\d+|\d+(?=[eE][+-]?\d))([eE][+-]?\d+)?"
+_FLOATS = r"(?<![\w.$%])(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+)"
+_INTEGERS = r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b|\(\s*\.[su]64\s*\)"
+_NAME = r"[A-Za-z_$%][\w$]*"
+
+
+def _is_plain(text: str) -> bool:
+    """Return True for a number of decimal digits only."""
+    return text.isascii() and text.isdigit()
 
 
 @lru_cache(maxsize=8192)
@@ -140,9 +148,11 @@ def literal_kind(text: str) -> str:
     Returns:
         "int"; "float" for decimal floats; "hex" or "hex64" for 0f and 0d floats; "name" when it contains a symbol.
     """
-    hexadecimal = _HEX_FLOAT.fullmatch(text)
+    if _is_plain(text.removeprefix("-")):
+        return "int"
+    hexadecimal = re.fullmatch(_HEX_FLOAT, text)
     if hexadecimal:
         return "hex" if hexadecimal[1] else "hex64"
-    if _FLOAT.fullmatch(text) or _FLOATS.search(text):
+    if re.fullmatch(_FLOAT, text) or re.search(_FLOATS, text):
         return "float"
-    return "name" if any(name != "WARP_SZ" for name in _NAME.findall(_INTEGERS.sub("", text))) else "int"
+    return "name" if any(name != "WARP_SZ" for name in re.findall(_NAME, re.sub(_INTEGERS, "", text))) else "int"

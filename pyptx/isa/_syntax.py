@@ -78,10 +78,10 @@ _GLUED = re.compile(r"(.*)<(\w+)>(.*)")
 
 def parse_mnemonic(text: str, cells: dict) -> tuple[str, tuple[Word, ...]]:
     """Parse a mnemonic; return the opcode and its dotted words."""
-    opcode = re.match(r"[a-z0-9_]+", text)
-    if opcode is None:
+    opcode = text.partition(".")[0].removesuffix("{")
+    if not opcode.isidentifier():
         raise TableError(f"{text!r} does not start with an opcode word")
-    words, at = [], opcode.end()
+    words, at = [], len(opcode)
     while at < len(text):
         found = _MNEMONIC.match(text, at)
         if found is None:
@@ -95,7 +95,7 @@ def parse_mnemonic(text: str, cells: dict) -> tuple[str, tuple[Word, ...]]:
                 slot, before, after = (word, "", "") if is_slot else (None, "", "")
             words.append(Word("." + word, slot, before, after, bool(found[1]), at))
         at = found.end()
-    return opcode[0], tuple(words)
+    return opcode, tuple(words)
 
 
 def parse_operands(text: str) -> tuple[Item, ...]:

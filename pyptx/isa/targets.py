@@ -6,7 +6,6 @@ agrees with `cuda_occupancy.h`.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from pyptx._frozen import frozen
@@ -223,11 +222,11 @@ def needs(text: str) -> Needs:
 
 
 def _targets(word: str) -> set[str]:
-    if found := re.fullmatch(r"sm_(\d+)(?:\.\.(\d+))?", word):
-        low, high = int(found[1]), int(found[2] or 10 ** 6)
-        return {t.name for t in ALL if low <= t.number <= high}
-    if found := re.fullmatch(r"(\d+)f\*", word):
-        members = _FAMILIES[int(found[1])]
+    low, _, high = word.removeprefix("sm_").partition("..")
+    if word.startswith("sm_") and low.isdecimal() and (high.isdecimal() or not high):
+        return {t.name for t in ALL if int(low) <= t.number <= int(high or 10 ** 6)}
+    if word.endswith("f*") and word[:-2].isdecimal():
+        members = _FAMILIES[int(word[:-2])]
         return {t.name for t in ALL if t.suffix and t.number in members}
     if f"sm_{word}" in _NAMES and word[-1] in "af":
         return {f"sm_{word}"}

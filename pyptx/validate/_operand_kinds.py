@@ -56,9 +56,9 @@ TypeOf = Callable[[str], str | None]
 REGISTER_TYPES = frozenset("b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 f32 f64 pred".split()) | {"?"}
 NUMBER_KINDS = frozenset({"int", "float", "hex", "hex64"})
 
-_SELECTOR = re.compile(r"[bh]\d+")
+_SELECTOR = r"[bh]\d+"
 _FIELDS = {"2": "xyrg", "4": "xyzwrgba"}
-_SYMBOLIC = re.compile(r"[A-Za-z_$%][\w$]*")
+_SYMBOLIC = r"[A-Za-z_$%][\w$]*"
 _SYMBOL = re.compile(r"(?!WARP_SZ\b)[A-Za-z_$%]")
 
 
@@ -137,7 +137,7 @@ def _undeclared(name: str, type_of: TypeOf, otherwise: str) -> Kind:
     type_name = type_of(base) if dot else None
     if type_name is not None and type_name[0] == "v":  # an element of a vector register
         return type_name[3:] if suffix and suffix in _FIELDS[type_name[1]] else otherwise
-    return (".", type_name, suffix) if type_name is not None and _SELECTOR.fullmatch(suffix) else otherwise
+    return (".", type_name, suffix) if type_name is not None and re.fullmatch(_SELECTOR, suffix) else otherwise
 
 
 def _base(name: str, type_of: TypeOf) -> str:
@@ -152,7 +152,7 @@ def _base(name: str, type_of: TypeOf) -> str:
 def _address(base: str, offset: str, type_of: TypeOf) -> Kind:
     number, parts = address_parts(offset)
     base_kind = _base(base, type_of)
-    if number and any(type_of(name) is not None or name[0] == "%" for name in _SYMBOLIC.findall(number)):
+    if number and any(type_of(name) is not None or name[0] == "%" for name in re.findall(_SYMBOLIC, number)):
         return ("[", "bad offset")
     if number and parts:
         return ("[", "offset and parts", *[operand_kind(part, type_of) for part in parts])
@@ -181,6 +181,6 @@ def address_parts(offset: str) -> tuple[str, tuple[Operand, ...]]:
 def _operand(text: str) -> Operand:
     if text.startswith("{"):
         return VectorOperand(tuple(_operand(part.strip()) for part in text[1:-1].split(",")))
-    if re.match(r"[\d(~!-]", text):
+    if text[:1].isdecimal() or text.startswith(("(", "~", "!", "-")):
         return ImmediateOperand(text)
     return RegisterOperand(text) if text.startswith("%") else LabelOperand(text)
