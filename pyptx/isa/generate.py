@@ -55,7 +55,7 @@ def index() -> str:
 def newer_forms() -> str:
     """Return the content of _newer_forms.py: for each opcode, when an instruction may need a later version than the default.
 
-    A line is the version, then groups of modifiers, of which the instruction has at least one each.
+    A line is the version, the least number of operands, then groups of modifiers, of which the instruction has at least one each.
     """
     rows = []
     for opcode, op in sorted(isa.OPS.items()):
@@ -69,16 +69,17 @@ def _later(form: Form) -> Iterator[str]:
     """Yield a line for each version after the default that a form, a choice or an operand needs."""
     positions = positions_of(form)
     required = dict.fromkeys("|".join(position.choices) for position in positions if not position.optional)
+    mandatory = sum(1 for item in form.items if not item.optional)
     versions = [needs.ptx for needs in (*form.needs, *form.when.values())]
-    found = [(max(versions), [*required])]
-    found += [(operand.gate.ptx, [*required]) for operand in form.operands.values()]
+    found = [(max(versions), mandatory, [*required])]
+    found += [(operand.gate.ptx, mandatory + operand.optional, [*required]) for operand in form.operands.values()]
     for position in positions:
         gates = form.slots[position.slot].gates if position.slot is not None else {}
         others = [group for group in required if group != "|".join(position.choices)]
-        found += [(gates[choice].ptx, [*others, word]) for word, choice in position.choices.items() if choice in gates]
-    for version, groups in found:
+        found += [(gates[choice].ptx, mandatory, [*others, word]) for word, choice in position.choices.items() if choice in gates]
+    for version, operands, groups in found:
         if version > DEFAULT_PTX:
-            yield " ".join([f"{version[0]}.{version[1]}", *groups])
+            yield " ".join([f"{version[0]}.{version[1]} {operands}", *groups])
 
 
 def main() -> None:

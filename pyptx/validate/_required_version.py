@@ -25,19 +25,19 @@ def required_version(module: Module, at_least: tuple[int, int] = ANYWHERE.ptx) -
     """
     chip = targets.parse(module.target.targets[0])
     version = max(chip.first_ptx, at_least)
-    mnemonics: set[tuple[str, tuple[str, ...]]] = set()
+    mnemonics: set[tuple[str, tuple[str, ...], int]] = set()
     names: set[str] = set()
     for node in chain(module.directives, *(statements(function.body) for function in module.functions)):
         if isinstance(node, Instruction):
-            mnemonics.add((node.opcode, node.modifiers))
+            mnemonics.add((node.opcode, node.modifiers, len(node.operands)))
             for operand in node.operands:
                 if type(operand) is RegisterOperand:
                     names.add(operand.name)
                 elif type(operand) is VectorOperand:
                     names.update([element.name for element in operand.elements if isinstance(element, RegisterOperand)])
     by_operands = set()  # mnemonics whose version depends on their operands
-    for opcode, modifiers in mnemonics:
-        if not may_need_later(opcode, modifiers, at_least):
+    for opcode, modifiers, count in mnemonics:
+        if not may_need_later(opcode, modifiers, count, at_least):
             continue
         wanted = _version_of_mnemonic(opcode, modifiers, chip)
         if wanted is None:

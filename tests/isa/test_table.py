@@ -220,20 +220,23 @@ def test_generated_files_are_up_to_date():
 def test_an_instruction_that_needs_a_later_version_than_the_default_is_not_overlooked():
     rng = random.Random(5)
     for row in FORMS:
+        mandatory = sum(1 for item in row.items if not item.optional)
         for words in mnemonics(row, 4, rng):
             for found in (found for found in isa.match(row.op.opcode, words) if found.form is row):
-                needed = max(needs.ptx for needs in isa.form_needs(row, found.choices, frozenset(row.operands)))
-                for version in (targets.DEFAULT_PTX, (8, 8), (9, 2)):
-                    assert may_need_later(row.op.opcode, words, version) or needed <= version, (row, words)
+                for present, operands in ((frozenset(), mandatory), (frozenset(row.operands), len(row.items))):
+                    needed = max(needs.ptx for needs in isa.form_needs(row, found.choices, present))
+                    for version in (targets.DEFAULT_PTX, (8, 8), (9, 2)):
+                        possible = may_need_later(row.op.opcode, words, operands, version)
+                        assert possible or needed <= version, (row, words, operands)
 
 
-def test_mnemonics_without_later_needs_are_told_from_those_with_some():
-    assert not may_need_later("add", (".f32",), (8, 5))
-    assert may_need_later("add", (".f32x2",), (8, 5))
-    assert not may_need_later("add", (".f32x2",), (8, 6))
-    assert not may_need_later("mbarrier", (".init", ".shared::cta", ".b64"), (8, 5))
-    assert may_need_later("mbarrier", (".init", ".layout::v0", ".b64"), (8, 5))
-    assert may_need_later("add", (".f32",), (8, 0)), "below the default version, the forms decide"
+def test_instructions_without_later_needs_are_told_by_their_modifiers_and_number_of_operands():
+    assert not may_need_later("add", (".f32",), 3, (8, 5))
+    assert may_need_later("add", (".f32x2",), 3, (8, 5))
+    assert not may_need_later("add", (".f32x2",), 3, (8, 6))
+    assert not may_need_later("max", (".f32",), 3, (8, 5))
+    assert may_need_later("max", (".f32",), 4, (8, 5))
+    assert may_need_later("add", (".f32",), 3, (8, 0)), "below the default version, the forms decide"
 
 
 def classes() -> dict[str, dict[str, str]]:

@@ -229,8 +229,8 @@ def test_required_version_is_the_lowest_that_supports_the_instructions():
 
 @pytest.fixture(scope="module")
 def instructions() -> list[Instruction]:
-    """Return two mnemonics of each form: with the first choices only, and with every optional word and the last choices."""
-    found: dict[tuple[str, tuple[str, ...]], None] = {}
+    """Return two instructions of each form: with the first choices only, and with every optional word and the last choices."""
+    found: dict[tuple[str, tuple[str, ...], int], None] = {}
     for form in (form for op in isa.OPS.values() for form in op.forms):
         for choice in (0, -1):
             modifiers = tuple(
@@ -238,8 +238,8 @@ def instructions() -> list[Instruction]:
                 for word in form.words
                 if not word.optional or choice
             )
-            found[form.op.opcode, modifiers] = None
-    return [Instruction(opcode, modifiers) for opcode, modifiers in found]
+            found[form.op.opcode, modifiers, len(form.items)] = None
+    return [Instruction(opcode, modifiers, (operand("0"),) * count) for opcode, modifiers, count in found]
 
 
 @pytest.mark.parametrize("target", ["sm_80", "sm_90a", "sm_100a"])
