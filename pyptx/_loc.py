@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from itertools import chain
 from os.path import dirname
 from time import time_ns
@@ -26,6 +27,7 @@ __all__ = [
     "Span",
     "StoredCode",
     "boundary",
+    "forget_frame",
     "given_name",
     "is_users",
     "name_files",
@@ -43,6 +45,9 @@ _OURS: dict[str, bool] = {contextlib.contextmanager.__code__.co_filename: True} 
 _BOUNDARIES: dict[int, CodeType] = {}  # by id: hashing a code object reads its constants
 _PLACES: dict[tuple[int, ...], SourceLocation] = {}  # by the trail of frames, see `_new_place`
 _MAX_PLACES = 1 << 16
+_RESUMED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR  # functions whose frames have another caller at each step
+# The innermost user frame of the last location, and its locations: while it runs, its callers stay where they are.
+_recent: list[tuple[FrameType | None, dict[int, SourceLocation]]] = [(None, {})]
 
 
 class Position(NamedTuple):
@@ -196,6 +201,10 @@ def user_place(depth: int = 1) -> SourceLocation:
         if not (_is_ours(code.co_filename) if ours is None else ours):
             break
         frame, code = outer, outer.f_code
+    innermost = frame
+    recent, places = _recent[0]
+    if recent is innermost and (place := places.get(innermost.f_lasti)) is not None:
+        return place
     codes, trail = [code], [id(code), frame.f_lasti]
     while outer is not None:
         code = outer.f_code
@@ -209,7 +218,18 @@ def user_place(depth: int = 1) -> SourceLocation:
     if outer is None:  # not called through a boundary: only the innermost frame is meaningful
         del codes[1:], trail[2:]
     key = tuple(trail)
-    return _PLACES.get(key) or _new_place(codes, key)
+    place = _PLACES.get(key) or _new_place(codes, key)
+    if len(trail) > 4 and not codes[0].co_flags & _RESUMED:  # the search was a long one
+        if recent is not innermost:
+            places = {}
+            _recent[0] = innermost, places
+        places[innermost.f_lasti] = place
+    return place
+
+
+def forget_frame() -> None:
+    """Release the frame that `user_place` remembers; called where a boundary is left."""
+    _recent[0] = None, {}
 
 
 def user_frame() -> FrameType | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 
 from pyptx.isa._newer_forms import NEWER
 from pyptx.isa.targets import DEFAULT_PTX, version
@@ -10,6 +10,7 @@ from pyptx.isa.targets import DEFAULT_PTX, version
 __all__ = ["may_need_later"]
 
 
+@lru_cache(maxsize=4096)
 def may_need_later(opcode: str, modifiers: tuple[str, ...], operands: int, than: tuple[int, int]) -> bool:
     """Return False if no form of an instruction needs a later version than this one, on any target.
 

@@ -137,6 +137,7 @@ _ACCESSES = {
 }
 
 
+@cache
 def _first_access(code: CodeType, start: int, name: str) -> str | None:
     """Return "LOAD" or "STORE" for the first access to a local variable in the bytecode from an offset on; None without one.
 
