@@ -12,7 +12,6 @@ import re
 import sys
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from itertools import chain
@@ -20,6 +19,8 @@ from os.path import dirname
 from time import time_ns
 from types import CodeType, FrameType, FunctionType
 from typing import NamedTuple, TypeVar
+
+from pyptx._frozen import frozen
 
 __all__ = [
     "SourceLocation",
@@ -62,7 +63,7 @@ class Position(NamedTuple):
 Span = tuple[int | None, int | None, int | None, int | None]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class StoredCode:
     """The part of a code object that a SourceLocation reads, restored from plain data; the i-th span has lasti 2 * i."""
 
@@ -72,6 +73,8 @@ class StoredCode:
     co_firstlineno: int
     spans: tuple[Span, ...]  # line, end line, column and end column in UTF-8 bytes, as co_positions gives
 
+    __eq__, __hash__, __repr__ = object.__eq__, object.__hash__, object.__repr__
+
     def co_positions(self) -> Iterator[Span]:
         return iter(self.spans)
 
@@ -79,7 +82,7 @@ class StoredCode:
         return ((2 * i, 2 * i + 2, span[0]) for i, span in enumerate(self.spans))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class SourceLocation:
     """A location in the user's Python, with the calls that led to it.
 
@@ -92,6 +95,8 @@ class SourceLocation:
     code: CodeType | StoredCode
     lasti: int
     caller: SourceLocation | None = None
+
+    __eq__, __hash__ = object.__eq__, object.__hash__
 
     @property
     def position(self) -> Position:

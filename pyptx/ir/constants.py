@@ -6,16 +6,16 @@ Source: PTX ISA, "Constants" and "Constant Expressions".
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from pyptx._lazy import pattern
 from pyptx.errors import InputError
 from pyptx.ir.formatting import integer
 
 __all__ = ["constant_value", "literal_kind"]
 
-_TOKEN = (
+_TOKEN = pattern(
     r"\s*(0[xXbB][0-9a-fA-F]+U?|\d+U?|WARP_SZ|\(\s*\.[su]64\s*\)"
     r"|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&^|!~?:()])"
 )
@@ -52,9 +52,8 @@ _BINARY: dict[str, tuple[int, Callable[[int, int], int]]] = {
 class _ExpressionParser:
     def __init__(self, text: str):
         self.words, self.depth, at, text = [], 0, 0, text.rstrip()
-        token = re.compile(_TOKEN)  # on use: few kernels have constant expressions
         while at < len(text):
-            found = token.match(text, at)
+            found = _TOKEN.match(text, at)
             if found is None:
                 raise InputError(text)
             self.words.append(found[1])
@@ -128,12 +127,11 @@ def constant_value(text: str) -> int | None:
     return None if parser.words else value
 
 
-# compiled on use: most literals are plain numbers
-_HEX_FLOAT = r"0([fF])[0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}"
-_FLOAT = r"-?(\d+\.\d*|\.\d+|\d+(?=[eE][+-]?\d))([eE][+-]?\d+)?"
-_FLOATS = r"(?<![\w.$%])(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+)"
-_INTEGERS = r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b|\(\s*\.[su]64\s*\)"
-_NAME = r"[A-Za-z_$%][\w$]*"
+_HEX_FLOAT = pattern(r"0([fF])[0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
+_FLOAT = pattern(r"-?(\d+\.\d*|\.\d+|\d+(?=[eE][+-]?\d))([eE][+-]?\d+)?")
+_FLOATS = pattern(r"(?<![\w.$%])(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+)")
+_INTEGERS = pattern(r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b|\(\s*\.[su]64\s*\)")
+_NAME = pattern(r"[A-Za-z_$%][\w$]*")
 
 
 def _is_plain(text: str) -> bool:
@@ -150,9 +148,9 @@ def literal_kind(text: str) -> str:
     """
     if _is_plain(text.removeprefix("-")):
         return "int"
-    hexadecimal = re.fullmatch(_HEX_FLOAT, text)
+    hexadecimal = _HEX_FLOAT.fullmatch(text)
     if hexadecimal:
         return "hex" if hexadecimal[1] else "hex64"
-    if re.fullmatch(_FLOAT, text) or re.search(_FLOATS, text):
+    if _FLOAT.fullmatch(text) or _FLOATS.search(text):
         return "float"
-    return "name" if any(name != "WARP_SZ" for name in re.findall(_NAME, re.sub(_INTEGERS, "", text))) else "int"
+    return "name" if any(name != "WARP_SZ" for name in _NAME.findall(_INTEGERS.sub("", text))) else "int"

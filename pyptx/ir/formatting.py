@@ -7,12 +7,12 @@ every remaining token keeps its own trivia, and a new token gets canonical trivi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from pyptx._frozen import frozen
+from pyptx._lazy import pattern
 
 __all__ = [
     "TRIVIA",
@@ -131,11 +131,11 @@ def integer(text: str) -> int | None:
         return None
 
 
-_RUN = re.compile(TRIVIA + "++")
-_MODULO = re.compile(rf"%{TRIVIA}")
+_RUN = pattern(TRIVIA + "++")
+_MODULO = pattern(rf"%{TRIVIA}")
 
 
-_SIGN = re.compile(r"[-+~!] (?=[0-9.])")
+_SIGN = pattern(r"[-+~!] (?=[0-9.])")
 
 
 def collapse_trivia(text: str) -> str:

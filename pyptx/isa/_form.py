@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyptx._frozen import frozen
+from pyptx._lazy import pattern
 from pyptx.errors import TableError
 from pyptx.isa import _types
 from pyptx.isa._syntax import Item, Word
@@ -189,7 +190,7 @@ class Form:
 
 
 _READ_LATER = frozenset(Form.__slots__) - {"cells", "op", "syntax"}
-_OPTIONAL = re.compile(r"\{[^{}]*\}")
+_OPTIONAL = pattern(r"\{[^{}]*\}")
 
 
 def _names(expression: str) -> list[str]:

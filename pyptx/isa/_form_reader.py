@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from pyptx._lazy import pattern
 from pyptx.errors import TableError
 from pyptx.isa import _types
 from pyptx.isa._form import Form, Operand, Slot
@@ -109,7 +110,7 @@ def slot_name(word: str) -> str:
     return name if name.isidentifier() else re.sub(r"\W+", "_", name)
 
 
-_OPERAND_CELL = re.compile(r"(!?)([\w()]*)([+-]imm)?(?: in ([^\s@]+))?(?:@(\S+))?")
+_OPERAND_CELL = pattern(r"(!?)([\w()]*)([+-]imm)?(?: in ([^\s@]+))?(?:@(\S+))?")
 
 
 class _Operands:

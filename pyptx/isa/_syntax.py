@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 
 from pyptx._frozen import frozen
+from pyptx._lazy import pattern
 from pyptx.errors import TableError
 
 __all__ = ["Item", "Part", "Word", "parse_mnemonic", "parse_operands"]
@@ -72,8 +73,8 @@ class Item:
     condition: str = ""
 
 
-_MNEMONIC = re.compile(r"\{((?:\.[^.{}\s]+)+)\}|\.([^.{}\s]+)")
-_GLUED = re.compile(r"(.*)<(\w+)>(.*)")
+_MNEMONIC = pattern(r"\{((?:\.[^.{}\s]+)+)\}|\.([^.{}\s]+)")
+_GLUED = pattern(r"(.*)<(\w+)>(.*)")
 
 
 def parse_mnemonic(text: str, cells: dict) -> tuple[str, tuple[Word, ...]]:
@@ -103,8 +104,8 @@ def parse_operands(text: str) -> tuple[Item, ...]:
     return _OperandParser(text).items() if text else ()
 
 
-_NAME = re.compile(r"[%A-Za-z0-9_+-]+")
-_COUNT = re.compile(r"[\w*/+()-]+")
+_NAME = pattern(r"[%A-Za-z0-9_+-]+")
+_COUNT = pattern(r"[\w*/+()-]+")
 
 
 class _OperandParser:

@@ -46,10 +46,21 @@ def text() -> str:
 
 
 def index() -> str:
-    """Return the content of _families_of.py, with which an opcode is found without importing all families."""
-    rows = (f'    "{opcode}": ({", ".join(f"{family!r}" for family in families)},),' for opcode, families in sorted(families_of().items()))
-    lines = (_HEADER, "", "FAMILIES_OF = {", *rows, "}")
-    return "\n".join(lines).replace("'", '"') + "\n"
+    """Return the content of _families_of.py, with which the forms of a mnemonic are found without importing all families."""
+    families = sorted(families_of().items())
+    rows = (f"    {opcode!r}: ({', '.join(map(repr, names))},)," for opcode, names in families)
+    lines = [_HEADER, "", "FAMILIES_OF = {", *rows, "}", "", "MODIFIERS_OF = {  # of opcodes in several families"]
+    for opcode, names in families:
+        if len(names) > 1:
+            lines += [f"    {opcode!r}: {{", *(f"        {name!r}: {_modifiers(opcode, name)!r}," for name in names), "    },"]
+    return "\n".join([*lines, "}"]).replace("'", '"') + "\n"
+
+
+def _modifiers(opcode: str, family: str) -> str:
+    """Return all modifiers of an opcode in a family, each between spaces."""
+    forms = [form for form in isa.OPS[opcode].forms if form.op.family == family]
+    words = {word for form in forms for position in positions_of(form) for word in position.choices}
+    return f" {' '.join(sorted(words))} "
 
 
 def newer_forms() -> str:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import linecache
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
 from types import CodeType, TracebackType
 from typing import ParamSpec, TypeVar
 
+from pyptx._lazy import pattern
 from pyptx._loc import user_place
 from pyptx.tracing.trace import get_ctx
 
@@ -24,7 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _KEYWORDS = {ast.Return: "return", ast.Continue: "continue", ast.Break: "break"}
-_LEAVES = re.compile(r"(?:^|[:;])\s*(?:return|continue|break)\s*(?:$|[#;\\])")  # a statement without a value
+_LEAVES = pattern(r"(?:^|[:;])\s*(?:return|continue|break)\s*(?:$|[#;\\])")  # a statement without a value
 _HINTS = {
     "return": "use ptx.ret(pred=condition) to return from the kernel",
     "continue": "put the code of the other threads under `with ptx.if_(~condition):`",

@@ -25,11 +25,11 @@ and, for an invalid address, ("[", ...) of "bad base", "bad offset", "offset and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import assert_never
 
+from pyptx._lazy import pattern
 from pyptx.ir.constants import literal_kind
 from pyptx.ir.operands import (
     AddressOperand,
@@ -56,10 +56,10 @@ TypeOf = Callable[[str], str | None]
 REGISTER_TYPES = frozenset("b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 f32 f64 pred".split()) | {"?"}
 NUMBER_KINDS = frozenset({"int", "float", "hex", "hex64"})
 
-_SELECTOR = r"[bh]\d+"
+_SELECTOR = pattern(r"[bh]\d+")
 _FIELDS = {"2": "xyrg", "4": "xyzwrgba"}
-_SYMBOLIC = r"[A-Za-z_$%][\w$]*"
-_SYMBOL = re.compile(r"(?!WARP_SZ\b)[A-Za-z_$%]")
+_SYMBOLIC = pattern(r"[A-Za-z_$%][\w$]*")
+_SYMBOL = pattern(r"(?!WARP_SZ\b)[A-Za-z_$%]")
 
 
 def operand_kind(operand: Operand, type_of: TypeOf) -> Kind:
@@ -137,7 +137,7 @@ def _undeclared(name: str, type_of: TypeOf, otherwise: str) -> Kind:
     type_name = type_of(base) if dot else None
     if type_name is not None and type_name[0] == "v":  # an element of a vector register
         return type_name[3:] if suffix and suffix in _FIELDS[type_name[1]] else otherwise
-    return (".", type_name, suffix) if type_name is not None and re.fullmatch(_SELECTOR, suffix) else otherwise
+    return (".", type_name, suffix) if type_name is not None and _SELECTOR.fullmatch(suffix) else otherwise
 
 
 def _base(name: str, type_of: TypeOf) -> str:
@@ -152,7 +152,7 @@ def _base(name: str, type_of: TypeOf) -> str:
 def _address(base: str, offset: str, type_of: TypeOf) -> Kind:
     number, parts = address_parts(offset)
     base_kind = _base(base, type_of)
-    if number and any(type_of(name) is not None or name[0] == "%" for name in re.findall(_SYMBOLIC, number)):
+    if number and any(type_of(name) is not None or name[0] == "%" for name in _SYMBOLIC.findall(number)):
         return ("[", "bad offset")
     if number and parts:
         return ("[", "offset and parts", *[operand_kind(part, type_of) for part in parts])
