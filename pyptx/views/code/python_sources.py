@@ -61,6 +61,8 @@ class PythonRows:
 
 @dataclass(slots=True)
 class _Span:
+    """Lines of a function to show."""
+
     file: str
     function: str
     role: str
