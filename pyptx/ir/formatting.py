@@ -146,8 +146,8 @@ def collapse_trivia(text: str) -> str:
 
 def strip_trivia(text: str) -> str:
     """Return the text without trivia, except for one space after each comma."""
-    if text.isalnum():
-        return text
+    if text.isprintable() and "/" not in text and "#" not in text and "% " not in text:  # spaces only
+        return text.replace(" ", "").replace(",", ", ")
     if _MODULO.search(text):  # `5 % 3` without spaces would name the register %3
         return collapse_trivia(text)
     return _RUN.sub("", text).replace(",", ", ")
