@@ -21,22 +21,22 @@ def may_need_later(opcode: str, modifiers: tuple[str, ...], operands: int, than:
     """
     if than < DEFAULT_PTX:
         return True
-    for later, least, groups in _entries(opcode):
-        if later > than and operands >= least and not any(group.isdisjoint(modifiers) for group in groups):
+    words = frozenset(modifiers)
+    for later, least, most, groups in _entries(opcode):
+        if later > than and operands >= least and len(words) <= most and not any(map(words.isdisjoint, groups)):
             return True
     return False
 
 
 @cache
-def _entries(opcode: str) -> tuple[tuple[tuple[int, int], int, tuple[frozenset[str], ...]], ...]:
-    """Return version, least number of operands and groups of modifiers of the entries of an opcode.
-
-    An instruction has at least one modifier of each group.
+def _entries(opcode: str) -> tuple[tuple[tuple[int, int], int, int, tuple[frozenset[str], ...]], ...]:
+    """Return the entries of an opcode: version, least number of operands, greatest number of different modifiers, and groups of
+    modifiers, of which an instruction has at least one each.
     """
     lines = [line.split() for line in NEWER.get(opcode, ())]
     return tuple(
         [
-            (version(later), int(operands), tuple([frozenset(group.split("|")) for group in groups]))
-            for later, operands, *groups in lines
+            (version(later), int(operands), int(most), tuple([frozenset(group.split("|")) for group in groups]))
+            for later, operands, most, *groups in lines
         ]
     )

@@ -66,7 +66,8 @@ def _modifiers(opcode: str, family: str) -> str:
 def newer_forms() -> str:
     """Return the content of _newer_forms.py: for each opcode, when an instruction may need a later version than the default.
 
-    A line is the version, the least number of operands, then groups of modifiers, of which the instruction has at least one each.
+    A line is the version, the least number of operands, the greatest number of different modifiers, then groups of modifiers, of
+    which the instruction has at least one each.
     """
     rows = []
     for opcode, op in sorted(isa.OPS.items()):
@@ -90,7 +91,7 @@ def _later(form: Form) -> Iterator[str]:
         found += [(gates[choice].ptx, mandatory, [*others, word]) for word, choice in position.choices.items() if choice in gates]
     for version, operands, groups in found:
         if version > DEFAULT_PTX:
-            yield " ".join([f"{version[0]}.{version[1]} {operands}", *groups])
+            yield " ".join([f"{version[0]}.{version[1]} {operands} {len(positions)}", *groups])
 
 
 def main() -> None:
