@@ -144,6 +144,8 @@ def _first_access(code: CodeType, start: int, name: str) -> str | None:
     It decides most variables that a loop body binds: `dis`, which `_accesses` needs, takes 2 ms for a body of 100 lines.
     """
     names = [*code.co_varnames, *(cell for cell in code.co_cellvars if cell not in code.co_varnames), *code.co_freevars]
+    if name not in names:  # of code that `exec` runs
+        return None
     wanted, raw, high = names.index(name), code.co_code, 0
     for at in range(start, len(raw), 2):
         operand = raw[at + 1] | high
