@@ -12,13 +12,15 @@ import re
 import sys
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
+from inspect import CO_ASYNC_GENERATOR, CO_COROUTINE, CO_GENERATOR
 from itertools import chain
 from os.path import dirname
 from time import time_ns
 from types import CodeType, FrameType, FunctionType
 from typing import NamedTuple, TypeVar
+
+from pyptx._frozen import frozen
 
 __all__ = [
     "SourceLocation",
@@ -26,6 +28,7 @@ __all__ = [
     "Span",
     "StoredCode",
     "boundary",
+    "forget_frame",
     "given_name",
     "is_users",
     "name_files",
@@ -43,6 +46,9 @@ _OURS: dict[str, bool] = {contextlib.contextmanager.__code__.co_filename: True} 
 _BOUNDARIES: dict[int, CodeType] = {}  # by id: hashing a code object reads its constants
 _PLACES: dict[tuple[int, ...], SourceLocation] = {}  # by the trail of frames, see `_new_place`
 _MAX_PLACES = 1 << 16
+_RESUMED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR  # functions whose frames have another caller at each step
+# The innermost user frame of the last location, and its locations: while it runs, its callers stay where they are.
+_recent: list[tuple[FrameType | None, dict[int, SourceLocation]]] = [(None, {})]
 
 
 class Position(NamedTuple):
@@ -57,7 +63,7 @@ class Position(NamedTuple):
 Span = tuple[int | None, int | None, int | None, int | None]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@frozen
 class StoredCode:
     """The part of a code object that a SourceLocation reads, restored from plain data; the i-th span has lasti 2 * i."""
 
@@ -67,6 +73,8 @@ class StoredCode:
     co_firstlineno: int
     spans: tuple[Span, ...]  # line, end line, column and end column in UTF-8 bytes, as co_positions gives
 
+    __eq__, __hash__, __repr__ = object.__eq__, object.__hash__, object.__repr__
+
     def co_positions(self) -> Iterator[Span]:
         return iter(self.spans)
 
@@ -74,7 +82,7 @@ class StoredCode:
         return ((2 * i, 2 * i + 2, span[0]) for i, span in enumerate(self.spans))
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen
 class SourceLocation:
     """A location in the user's Python, with the calls that led to it.
 
@@ -87,6 +95,8 @@ class SourceLocation:
     code: CodeType | StoredCode
     lasti: int
     caller: SourceLocation | None = None
+
+    __eq__, __hash__ = object.__eq__, object.__hash__
 
     @property
     def position(self) -> Position:
@@ -196,6 +206,10 @@ def user_place(depth: int = 1) -> SourceLocation:
         if not (_is_ours(code.co_filename) if ours is None else ours):
             break
         frame, code = outer, outer.f_code
+    innermost = frame
+    recent, places = _recent[0]
+    if recent is innermost and (place := places.get(innermost.f_lasti)) is not None:
+        return place
     codes, trail = [code], [id(code), frame.f_lasti]
     while outer is not None:
         code = outer.f_code
@@ -209,7 +223,18 @@ def user_place(depth: int = 1) -> SourceLocation:
     if outer is None:  # not called through a boundary: only the innermost frame is meaningful
         del codes[1:], trail[2:]
     key = tuple(trail)
-    return _PLACES.get(key) or _new_place(codes, key)
+    place = _PLACES.get(key) or _new_place(codes, key)
+    if len(trail) > 4 and not codes[0].co_flags & _RESUMED:  # the search was a long one
+        if recent is not innermost:
+            places = {}
+            _recent[0] = innermost, places
+        places[innermost.f_lasti] = place
+    return place
+
+
+def forget_frame() -> None:
+    """Release the frame that `user_place` remembers; called where a boundary is left."""
+    _recent[0] = None, {}
 
 
 def user_frame() -> FrameType | None:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pyptx._lazy import pattern
 from pyptx.errors import InputError
 from pyptx.ir.nodes import Param
 from pyptx.ir.types import ScalarType, StateSpace
 
 __all__ = ["parse_params", "parse_raw_param"]
 
-_RAW = re.compile(
+_RAW = pattern(
     r"(?P<scalar>\w+)(?P<ptr>\.ptr(\.(?P<space>global|shared|const|local|param))?)?"
     r"(?P<rest>(\.(align|palign|array)\d+)*)"
 )

@@ -36,7 +36,8 @@ INTERNAL = {
     *("UnsupportedFormError", "UnsupportedInitializerError"),
     *("ClosedError", "DriverError", "UnreadableDebugInfo"),
 }
-STANDALONE = {  # they run before the package can be imported
+STANDALONE = {  # they run before the package or its errors can be imported
+    "_frozen.py",
     "sim/core/build_core.py",
     "cuda_device/entry_points.py",
     "cuda_device/runtime/functions.py",

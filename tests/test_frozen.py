@@ -69,3 +69,48 @@ def test_assignment_and_incomplete_construction_are_refused(kind):
         kind()
     with pytest.raises(TypeError, match="unexpected keyword argument 'nmae'"):
         kind(nmae="a")
+
+
+def test_a_subclass_has_the_fields_of_its_base_first():
+    @frozen
+    class Derived(Frozen):
+        more: int = 0
+        name: str = "b"
+
+    made = Derived(sizes=(2,), more=3)
+    assert repr(made).endswith("Derived(name='b', sizes=(2,), found={}, place=0, more=3)")
+    assert [f.name for f in dataclasses.fields(made)] == ["name", "sizes", "note", "found", "place", "more"]
+    assert Derived.__slots__ == ("more",) and made != Derived(sizes=(2,), more=4) and made != Frozen("b", (2,))
+    assert dataclasses.replace(made, more=4).sizes == (2,)
+
+
+def test_classes_that_dataclass_refuses_are_refused():
+    with pytest.raises(TypeError, match="'b' without a default follows one with a default"):
+
+        @frozen
+        class Misordered:
+            a: int = 0
+            b: int
+
+    with pytest.raises(TypeError, match="derives from the dataclass Dataclass"):
+
+        @frozen
+        class Mixed(Dataclass):
+            more: int = 0
+
+
+def test_post_init_and_methods_of_the_class_are_kept():
+    @frozen
+    class Kept:
+        a: int
+
+        def __post_init__(self):
+            object.__setattr__(self, "a", self.a + 1)
+
+        def __repr__(self):
+            return f"<{self.a}>"
+
+        __eq__ = object.__eq__
+        __hash__ = object.__hash__
+
+    assert repr(Kept(1)) == "<2>" and Kept(1) != Kept(1) and len({Kept(1), Kept(1)}) == 2

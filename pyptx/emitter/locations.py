@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from pyptx._lazy import pattern
 from pyptx._loc import SourceLocation
 from pyptx.emitter.printer import Emitted
 
@@ -49,8 +50,8 @@ def with_locations(emitted: Emitted) -> Emitted:
     return Emitted("".join(text + "\n" for text, _ in lines), tuple(place for _, place in lines))
 
 
-_FILE = re.compile(r"^\s*\.file\s+(\d+)", re.MULTILINE)
-_LABEL = re.compile(r"\$L__info_string(\d+)")
+_FILE = pattern(r"^\s*\.file\s+(\d+)", re.MULTILINE)
+_LABEL = pattern(r"\$L__info_string(\d+)")
 
 
 def _most(pattern: re.Pattern, text: str) -> int:

@@ -5,9 +5,9 @@ Roles are the keys that the parser records in `FormattingInfo.layout`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
+from pyptx._lazy import pattern
 from pyptx.errors import OperandError
 from pyptx.ir.formatting import Layout, SyntaxToken, join_tokens, strip_trivia
 from pyptx.ir.nodes import (
@@ -34,7 +34,7 @@ from pyptx.ir.operands import operand_text
 
 __all__ = ["function_head", "instruction_tokens", "layout_of", "tokens_of", "variable"]
 
-_DIMENSION = re.compile(r"\[([^\]]*)\]")
+_DIMENSION = pattern(r"\[([^\]]*)\]")
 
 
 Spellings = Mapping[str, str]

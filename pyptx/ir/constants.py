@@ -6,16 +6,16 @@ Source: PTX ISA, "Constants" and "Constant Expressions".
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from pyptx._lazy import pattern
 from pyptx.errors import InputError
 from pyptx.ir.formatting import integer
 
 __all__ = ["constant_value", "literal_kind"]
 
-_TOKEN = (
+_TOKEN = pattern(
     r"\s*(0[xXbB][0-9a-fA-F]+U?|\d+U?|WARP_SZ|\(\s*\.[su]64\s*\)"
     r"|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&^|!~?:()])"
 )
@@ -52,9 +52,8 @@ _BINARY: dict[str, tuple[int, Callable[[int, int], int]]] = {
 class _ExpressionParser:
     def __init__(self, text: str):
         self.words, self.depth, at, text = [], 0, 0, text.rstrip()
-        token = re.compile(_TOKEN)  # on use: few kernels have constant expressions
         while at < len(text):
-            found = token.match(text, at)
+            found = _TOKEN.match(text, at)
             if found is None:
                 raise InputError(text)
             self.words.append(found[1])
@@ -118,6 +117,8 @@ def constant_value(text: str) -> int | None:
 
     An expression that contains a name has no value. Sums and products are exact: they do not wrap at 64 bits.
     """
+    if _is_plain(text):
+        return integer(text)
     try:
         parser = _ExpressionParser(text)
         value = parser.choice()
@@ -126,11 +127,16 @@ def constant_value(text: str) -> int | None:
     return None if parser.words else value
 
 
-_HEX_FLOAT = re.compile(r"0([fF])[0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
-_FLOAT = re.compile(r"-?(\d+\.\d*|\.\d+|\d+(?=[eE][+-]?\d))([eE][+-]?\d+)?")
-_FLOATS = re.compile(r"(?<![\w.$%])(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+)")
-_INTEGERS = re.compile(r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b|\(\s*\.[su]64\s*\)")
-_NAME = re.compile(r"[A-Za-z_$%][\w$]*")
+_HEX_FLOAT = pattern(r"0([fF])[0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}")
+_FLOAT = pattern(r"-?(\d+\.\d*|\.\d+|\d+(?=[eE][+-]?\d))([eE][+-]?\d+)?")
+_FLOATS = pattern(r"(?<![\w.$%])(\d+\.\d*|\.\d+|\d+[eE][+-]?\d+)")
+_INTEGERS = pattern(r"\b0[xXbB][0-9a-fA-F]+U?|\b\d+U?\b|\(\s*\.[su]64\s*\)")
+_NAME = pattern(r"[A-Za-z_$%][\w$]*")
+
+
+def _is_plain(text: str) -> bool:
+    """Return True for a number of decimal digits only."""
+    return text.isascii() and text.isdigit()
 
 
 @lru_cache(maxsize=8192)
@@ -140,6 +146,8 @@ def literal_kind(text: str) -> str:
     Returns:
         "int"; "float" for decimal floats; "hex" or "hex64" for 0f and 0d floats; "name" when it contains a symbol.
     """
+    if _is_plain(text.removeprefix("-")):
+        return "int"
     hexadecimal = _HEX_FLOAT.fullmatch(text)
     if hexadecimal:
         return "hex" if hexadecimal[1] else "hex64"

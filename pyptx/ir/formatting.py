@@ -7,12 +7,12 @@ every remaining token keeps its own trivia, and a new token gets canonical trivi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 from pyptx._frozen import frozen
+from pyptx._lazy import pattern
 
 __all__ = [
     "TRIVIA",
@@ -131,11 +131,11 @@ def integer(text: str) -> int | None:
         return None
 
 
-_RUN = re.compile(TRIVIA + "++")
-_MODULO = re.compile(rf"%{TRIVIA}")
+_RUN = pattern(TRIVIA + "++")
+_MODULO = pattern(rf"%{TRIVIA}")
 
 
-_SIGN = re.compile(r"[-+~!] (?=[0-9.])")
+_SIGN = pattern(r"[-+~!] (?=[0-9.])")
 
 
 def collapse_trivia(text: str) -> str:
@@ -146,8 +146,8 @@ def collapse_trivia(text: str) -> str:
 
 def strip_trivia(text: str) -> str:
     """Return the text without trivia, except for one space after each comma."""
-    if text.isalnum():
-        return text
+    if text.isprintable() and "/" not in text and "#" not in text and "% " not in text:  # spaces only
+        return text.replace(" ", "").replace(",", ", ")
     if _MODULO.search(text):  # `5 % 3` without spaces would name the register %3
         return collapse_trivia(text)
     return _RUN.sub("", text).replace(",", ", ")

@@ -9,11 +9,11 @@ the next node as its continuation.
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
 from math import prod
 
 from pyptx._frozen import frozen
+from pyptx._lazy import pattern
 from pyptx._loc import SourceLocation
 from pyptx.errors import Diagnostic
 from pyptx.ir.formatting import FormattingInfo, Layout, integer
@@ -115,7 +115,7 @@ class Attribute:
     values: tuple[int, ...] = ()
 
 
-_DIMENSIONS = re.compile(r"\[([^\]]*)\]")
+_DIMENSIONS = pattern(r"\[([^\]]*)\]")
 
 
 @frozen

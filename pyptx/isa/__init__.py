@@ -1,7 +1,8 @@
 """The PTX instruction set as a table, the only list of opcodes in pyptx.
 
     op_of("add").forms                    forms of an opcode: syntax lines with their cells
-    OPS                                   all opcodes
+    OPCODES                               names of all opcodes
+    OPS                                   all opcodes with their forms
     match("add", (".rn", ".f32"))         forms that match a mnemonic
     complete("add", (".rn",))             modifiers that may follow a partial mnemonic
     hover("add.rn.f32")                   syntax, summary and needs as text
@@ -9,16 +10,20 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pyptx.isa import registers, semantics, targets
 from pyptx.isa._cheaper import Cheaper, cheaper_forms
+from pyptx.isa._families_of import FAMILIES_OF
 from pyptx.isa._match import Match, following, forms_of
 from pyptx.isa._schema import Form, Op, Operand, Slot, TableError, form_needs, satisfied_needs
-from pyptx.isa._table import FAMILIES, all_ops, op_of
+from pyptx.isa._table import FAMILIES, all_ops, op_of, ops_with
 
-__all__ = ["FAMILIES", "OPS", "Cheaper", "Form", "Match", "Op", "Operand", "Slot", "TableError", "cheaper", "complete", "form_needs", "hover",
+__all__ = ["FAMILIES", "OPCODES", "OPS", "Cheaper", "Form", "Match", "Op", "Operand", "Slot", "TableError", "cheaper", "complete", "form_needs", "hover",
            "match", "op_of", "registers", "satisfied_needs", "semantics", "targets"]
+
+OPCODES = FAMILIES_OF.keys()
 
 if TYPE_CHECKING:
     OPS: dict[str, Op]
@@ -42,8 +47,9 @@ def match(opcode: str, modifiers: tuple[str, ...]) -> tuple[Match, ...]:
         ...     print(found.form.syntax, found.choices)
         add{.rnd}{.ftz}{.sat}.f32  d, a, b {'rnd': 'rn', 'ftz': None, 'sat': None}
     """
-    op = op_of(opcode)
-    return forms_of(op, tuple(modifiers)) if op is not None else ()
+    modifiers = tuple(modifiers)
+    found = [forms_of(op, modifiers) for op in ops_with(opcode, modifiers)]
+    return found[0] if len(found) == 1 else tuple(chain.from_iterable(found))
 
 
 def cheaper(opcode: str, modifiers: tuple[str, ...]) -> tuple[Cheaper, ...]:

@@ -141,3 +141,90 @@ FAMILIES_OF = {
     "wmma": ("wmma",),
     "xor": ("logic",),
 }
+
+MODIFIERS_OF = {  # of opcodes in several families
+    "abs": {
+        "integer": " .s16 .s32 .s64 ",
+        "float": " .f32 .f64 .ftz ",
+        "half": " .bf16 .bf16x2 .f16 .f16x2 .ftz ",
+    },
+    "add": {
+        "integer": " .s16 .s16x2 .s32 .s64 .s8x4 .sat .u16 .u16x2 .u32 .u64 .u8x4 ",
+        "extended": " .cc .s32 .s64 .u32 .u64 ",
+        "float": " .f32 .f32x2 .f64 .ftz .rm .rn .rp .rz .sat ",
+        "half": " .bf16 .bf16x2 .f16 .f16x2 .ftz .rn .sat ",
+        "mixed": " .bf16 .bf16x2 .e2m1p4x4 .e2m1x4 .e2m3x4 .e3m2x4 .e4m3x4 .e5m2x4 .f16 .f16x2 .f32 .f32x2 .ftz .rm .rn .rp .rz .sat .satfinite .ue8m0x4 ",
+    },
+    "cp": {
+        "async_copy": " .L2 .L2::128B .L2::256B .L2::64B .L2::cache_hint .L2::evict_last .arrive .async .b128 .b64 .bulk .bulk_group .ca .cg .cluster .commit_group .cp_mask .cta .global .gpu .ignore_oob .mbarrier .mbarrier::complete_tx::bytes .mbarrier::report::disabled .mbarrier::report::validity::per_16bytes::8 .mbarrier::report::validity::per_16bytes::80 .mbarrier::report::validity::per_16bytes::8000 .mbarrier::report::validity::per_16bytes::80000000 .mbarrier::report::validity::per_element::ff .multicast::cluster .multicast::cluster::16b .multicast::cluster::32b .noinc .prefetch .read .relaxed .shared .shared::cluster .shared::cta .sys .wait_all .wait_group .weak ",
+        "bulk_reduce": " .L2::cache_hint .add .and .async .b32 .b64 .bf16 .bulk .bulk_group .cluster .cta .dec .f16 .f32 .f64 .global .gpu .inc .max .mbarrier::complete_tx::bytes .min .noftz .or .reduce .relaxed .s32 .s64 .shared::cluster .shared::cta .sys .u32 .u64 .xor ",
+        "tensor_copy": " .1d .2d .3d .4d .5d .L2 .L2::cache_hint .L2::evict_last .add .and .async .bulk .bulk_group .cta_group::1 .cta_group::2 .dec .global .im2col .im2col::w .im2col::w::128 .im2col_no_offs .im2col_no_offs::w .inc .max .mbarrier::complete_tx::bytes .min .multicast::cluster .or .override::global_address .override::global_dim .override::global_dim_stride .prefetch .reduce .shared::cluster .shared::cta .tensor .tile .tile::gather4 .tile::scatter4 .xor ",
+    },
+    "cvt": {
+        "convert": " .b32 .bf16 .bf16x2 .f16 .f16x2 .f32 .f64 .ftz .pack .relu .rm .rmi .rn .rna .rni .rp .rpi .rz .rzi .s16 .s2 .s32 .s4 .s64 .s8 .sat .satfinite .tf32 .u16 .u2 .u32 .u4 .u64 .u8 ",
+        "convert_small": " .bf16 .bf16x2 .e2m1x2 .e2m1x4 .e2m3x2 .e2m3x4 .e3m2x2 .e3m2x4 .e4m3x2 .e4m3x4 .e5m2x2 .e5m2x4 .f16 .f16x2 .f32 .pzo .relu .rn .rp .rs .rz .s2f6x2 .satfinite .scaled::n1::ue8m0 .scaled::n2::ue8m0 .tf32 .ue5m3x2 .ue8m0x2 ",
+    },
+    "div": {
+        "integer": " .s16 .s32 .s64 .u16 .u32 .u64 ",
+        "float": " .approx .f32 .f64 .ftz .full .rm .rn .rp .rz ",
+    },
+    "ex2": {
+        "float": " .approx .f32 .ftz ",
+        "half": " .approx .bf16 .bf16x2 .f16 .f16x2 .ftz ",
+    },
+    "fma": {
+        "float": " .f32 .f32x2 .f64 .ftz .rm .rn .rp .rz .sat ",
+        "half": " .bf16 .bf16x2 .f16 .f16x2 .ftz .oob .relu .rn .sat ",
+        "mixed": " .bf16 .bf16x2 .e2m1p4x4 .e2m1x4 .e2m3x4 .e3m2x4 .e4m3x4 .e5m2x4 .f16 .f16x2 .f32 .f32x2 .rm .rn .rp .rz .sat .satfinite .ue8m0x4 ",
+    },
+    "mad": {
+        "integer": " .hi .lo .s16 .s32 .s64 .sat .u16 .u32 .u64 .wide ",
+        "extended": " .cc .hi .lo .s32 .s64 .u32 .u64 ",
+        "float": " .f32 .f64 .ftz .rm .rn .rp .rz .sat ",
+    },
+    "max": {
+        "integer": " .relu .s16 .s16x2 .s32 .s64 .s8x4 .u16 .u16x2 .u32 .u64 .u8x4 ",
+        "float": " .NaN .abs .f32 .f64 .ftz .xorsign ",
+        "half": " .NaN .abs .bf16 .bf16x2 .f16 .f16x2 .ftz .xorsign ",
+    },
+    "min": {
+        "integer": " .relu .s16 .s16x2 .s32 .s64 .s8x4 .u16 .u16x2 .u32 .u64 .u8x4 ",
+        "float": " .NaN .abs .f32 .f64 .ftz .xorsign ",
+        "half": " .NaN .abs .bf16 .bf16x2 .f16 .f16x2 .ftz .xorsign ",
+    },
+    "mma": {
+        "mma": " .aligned .and .b1 .bf16 .block_scale .col .e2m1 .e2m3 .e3m2 .e4m3 .e5m2 .f16 .f32 .f64 .kind::f8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::mxf8f6f4 .m16n8k128 .m16n8k16 .m16n8k256 .m16n8k32 .m16n8k4 .m16n8k64 .m16n8k8 .m8n8k128 .m8n8k16 .m8n8k32 .m8n8k4 .popc .rm .rn .row .rp .rz .s32 .s4 .s8 .satfinite .scale_vec::1X .scale_vec::2X .scale_vec::4X .sync .tf32 .u4 .u8 .ue4m3 .ue8m0 .xor ",
+        "mma_sparse": " .aligned .bf16 .block_scale .col .e2m1 .e2m3 .e3m2 .e4m3 .e5m2 .f16 .f32 .kind::f8f6f4 .kind::mxf4 .kind::mxf4nvf4 .kind::mxf8f6f4 .m16n8k128 .m16n8k16 .m16n8k32 .m16n8k64 .m16n8k8 .row .s32 .s4 .s8 .satfinite .scale_vec::1X .scale_vec::2X .scale_vec::4X .sp .sp::ordered_metadata .sync .tf32 .u4 .u8 .ue4m3 .ue8m0 ",
+    },
+    "mul": {
+        "integer": " .hi .lo .s16 .s32 .s64 .u16 .u32 .u64 .wide ",
+        "float": " .f32 .f32x2 .f64 .ftz .rm .rn .rp .rz .sat ",
+        "half": " .bf16 .bf16x2 .f16 .f16x2 .ftz .rn .sat ",
+        "mixed": " .bf16x2 .e2m1p4x4 .e2m1x4 .e2m3x4 .e3m2x4 .e4m3x4 .e5m2x4 .f16x2 .f32x2 .ftz .rn .rz .satfinite .ue8m0x4 ",
+    },
+    "multimem": {
+        "multimem": " .acc::f16 .acc::f32 .acquire .add .and .async .b16 .b32 .b64 .b8 .bf16 .bf16x2 .cluster .cta .e4m3 .e4m3x2 .e4m3x4 .e5m2 .e5m2x2 .e5m2x4 .f16 .f16x2 .f32 .f64 .global .gpu .ld_reduce .max .min .or .red .relaxed .release .s16 .s32 .s64 .s8 .st .sys .u16 .u32 .u64 .u8 .v2 .v4 .v8 .weak .xor ",
+        "async_copy": " .async .b128 .bulk .bulk_group .cluster .cp .cp_mask .cta .global .gpu .relaxed .shared::cta .sys ",
+        "bulk_reduce": " .add .and .async .b32 .b64 .bf16 .bulk .bulk_group .cluster .cp .cta .dec .f16 .f32 .f64 .global .gpu .inc .max .min .noftz .or .reduce .relaxed .s32 .s64 .shared::cta .sys .u32 .u64 .xor ",
+    },
+    "neg": {
+        "integer": " .s16 .s32 .s64 .s8x4 ",
+        "float": " .f32 .f64 .ftz ",
+        "half": " .bf16 .bf16x2 .f16 .f16x2 .ftz ",
+    },
+    "sub": {
+        "integer": " .s16 .s32 .s64 .s8x4 .sat .u16 .u32 .u64 .u8x4 ",
+        "extended": " .cc .s32 .s64 .u32 .u64 ",
+        "float": " .f32 .f32x2 .f64 .ftz .rm .rn .rp .rz .sat ",
+        "half": " .bf16 .bf16x2 .f16 .f16x2 .ftz .rn .sat ",
+        "mixed": " .bf16 .bf16x2 .e2m1p4x4 .e2m1x4 .e2m3x4 .e3m2x4 .e4m3x4 .e5m2x4 .f16 .f16x2 .f32 .f32x2 .ftz .rm .rn .rp .rz .sat .satfinite .ue8m0x4 ",
+    },
+    "tanh": {
+        "float": " .approx .f32 ",
+        "half": " .approx .bf16 .bf16x2 .f16 .f16x2 ",
+    },
+    "tcgen05": {
+        "tcgen05": " .128x128b .128x256b .16x128b .16x256b .16x32bx2 .16x64b .32x128b .32x32b .4x256b .64x128b .NaN .abs .aligned .alloc .b2 .b32 .b4x16_p64 .b64 .b6x16_p32 .b8x16 .commit .cp .cta_group::1 .cta_group::2 .dealloc .down .exclusive .f32 .fence::after_thread_sync .fence::before_thread_sync .ld .max .mbarrier::arrive::one .min .multicast::cluster .multicast::cluster::32b .pack::16b .red .relinquish_alloc_permit .s32 .shared::cluster .shared::cta .shift .sp::2:4 .spcompress .st .sync .sync_restrict::shared::read::mma::a .u32 .unpack::16b .wait::ld .wait::st .warpx2::01_23 .warpx2::02_13 .warpx4 .x1 .x128 .x16 .x2 .x32 .x4 .x64 .x8 ",
+        "tcgen05_mma": " .ashift .block16 .block32 .block_scale .collector::a::discard .collector::a::fill .collector::a::lastuse .collector::a::use .collector::b0::discard .collector::b0::fill .collector::b0::lastuse .collector::b0::use .collector::b1::discard .collector::b1::fill .collector::b1::lastuse .collector::b1::use .collector::b2::discard .collector::b2::fill .collector::b2::lastuse .collector::b2::use .collector::b3::discard .collector::b3::fill .collector::b3::lastuse .collector::b3::use .collector::b::discard .collector::b::fill .collector::b::lastuse .collector::b::use .cta_group::1 .cta_group::2 .decompress::lut::b .kind::f16 .kind::f8f6f4 .kind::i8 .kind::mxf4 .kind::mxf4nvf4 .kind::mxf8f6f4 .kind::tf32 .kind::ti16 .mma .scale_vec::1X .scale_vec::2X .scale_vec::4X .sp .ws ",
+    },
+}

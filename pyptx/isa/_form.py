@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pyptx._frozen import frozen
+from pyptx._lazy import pattern
 from pyptx.errors import TableError
 from pyptx.isa import _types
 from pyptx.isa._syntax import Item, Word
@@ -167,11 +168,6 @@ class Form:
         cells, defaults = self.cells, self.op.defaults
         return [None if "<" in word or word in cells or word in defaults else "." + word for word in words]
 
-    def newest_version(self) -> tuple[int, int]:
-        """Return the highest PTX version that a cell of the line names; no instruction of this form needs a later one."""
-        named = _VERSION.findall(f"{self.cells} {self.op.defaults}")
-        return max(((int(major), int(minor)) for major, minor in named), default=ANYWHERE.ptx)
-
     @property
     def targets(self) -> tuple[Needs, ...]:
         """Targets and versions that support the form, as alternatives."""
@@ -194,8 +190,7 @@ class Form:
 
 
 _READ_LATER = frozenset(Form.__slots__) - {"cells", "op", "syntax"}
-_VERSION = re.compile(r"\bptx_(\d+)(\d)\b")
-_OPTIONAL = re.compile(r"\{[^{}]*\}")
+_OPTIONAL = pattern(r"\{[^{}]*\}")
 
 
 def _names(expression: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from pyptx._lazy import pattern
 from pyptx.errors import TableError
 from pyptx.isa import _types
 from pyptx.isa._form import Form, Operand, Slot
@@ -105,10 +106,11 @@ def _read_slots(words: tuple[Word, ...], cells: dict[str, Any]) -> dict[str, Slo
 @cache
 def slot_name(word: str) -> str:
     """Return the slot name of an optional literal modifier: "L2_cache_hint" for ".L2::cache_hint"."""
-    return re.sub(r"\W+", "_", word.lstrip("."))
+    name = word.lstrip(".")
+    return name if name.isidentifier() else re.sub(r"\W+", "_", name)
 
 
-_OPERAND_CELL = re.compile(r"(!?)([\w()]*)([+-]imm)?(?: in ([^\s@]+))?(?:@(\S+))?")
+_OPERAND_CELL = pattern(r"(!?)([\w()]*)([+-]imm)?(?: in ([^\s@]+))?(?:@(\S+))?")
 
 
 class _Operands:

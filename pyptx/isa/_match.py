@@ -119,13 +119,13 @@ class _Index:
         return all(any(word in position.choices for position in positions) for word in words)
 
 
-_indexes: dict[str, _Index] = {}
+_indexes: dict[Op, _Index] = {}
 
 
 def _index(op: Op) -> _Index:
-    index = _indexes.get(op.opcode)
-    if index is None or index.forms is not op.forms:
-        index = _indexes[op.opcode] = _Index(op)
+    index = _indexes.get(op)
+    if index is None:
+        index = _indexes[op] = _Index(op)
     return index
 
 

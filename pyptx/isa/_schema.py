@@ -40,9 +40,10 @@ A mnemonic is parsed when an instruction may match it, the operands when it does
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from pyptx._frozen import frozen
 from pyptx.errors import TableError
 from pyptx.isa._form import Form, Operand, Slot
 from pyptx.isa._form_reader import RESERVED, read_operands, slot_name
@@ -66,7 +67,7 @@ __all__ = [
 MANUAL = "https://docs.nvidia.com/cuda/parallel-thread-execution/"  # sections are its anchors
 
 
-@dataclass(eq=False)
+@frozen
 class Op:
     """The forms of an opcode.
 
@@ -91,6 +92,8 @@ class Op:
     forms: tuple[Form, ...] = field(repr=False)
     defaults: Mapping[str, str] = field(default_factory=dict, repr=False)
     rows: tuple[Op, ...] = field(default=(), repr=False)
+
+    __eq__, __hash__ = object.__eq__, object.__hash__
 
     def check(self) -> None:
         """Read all lines of a row or of its rows.

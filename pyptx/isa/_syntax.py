@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 
 from pyptx._frozen import frozen
+from pyptx._lazy import pattern
 from pyptx.errors import TableError
 
 __all__ = ["Item", "Part", "Word", "parse_mnemonic", "parse_operands"]
@@ -72,16 +73,16 @@ class Item:
     condition: str = ""
 
 
-_MNEMONIC = re.compile(r"\{((?:\.[^.{}\s]+)+)\}|\.([^.{}\s]+)")
-_GLUED = re.compile(r"(.*)<(\w+)>(.*)")
+_MNEMONIC = pattern(r"\{((?:\.[^.{}\s]+)+)\}|\.([^.{}\s]+)")
+_GLUED = pattern(r"(.*)<(\w+)>(.*)")
 
 
 def parse_mnemonic(text: str, cells: dict) -> tuple[str, tuple[Word, ...]]:
     """Parse a mnemonic; return the opcode and its dotted words."""
-    opcode = re.match(r"[a-z0-9_]+", text)
-    if opcode is None:
+    opcode = text.partition(".")[0].removesuffix("{")
+    if not opcode.isidentifier():
         raise TableError(f"{text!r} does not start with an opcode word")
-    words, at = [], opcode.end()
+    words, at = [], len(opcode)
     while at < len(text):
         found = _MNEMONIC.match(text, at)
         if found is None:
@@ -95,7 +96,7 @@ def parse_mnemonic(text: str, cells: dict) -> tuple[str, tuple[Word, ...]]:
                 slot, before, after = (word, "", "") if is_slot else (None, "", "")
             words.append(Word("." + word, slot, before, after, bool(found[1]), at))
         at = found.end()
-    return opcode[0], tuple(words)
+    return opcode, tuple(words)
 
 
 def parse_operands(text: str) -> tuple[Item, ...]:
@@ -103,8 +104,8 @@ def parse_operands(text: str) -> tuple[Item, ...]:
     return _OperandParser(text).items() if text else ()
 
 
-_NAME = re.compile(r"[%A-Za-z0-9_+-]+")
-_COUNT = re.compile(r"[\w*/+()-]+")
+_NAME = pattern(r"[%A-Za-z0-9_+-]+")
+_COUNT = pattern(r"[\w*/+()-]+")
 
 
 class _OperandParser:

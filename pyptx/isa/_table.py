@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from pyptx.isa._families_of import FAMILIES_OF
+from pyptx.isa._families_of import FAMILIES_OF, MODIFIERS_OF
 from pyptx.isa._schema import Op, merged
 
-__all__ = ["FAMILIES", "all_ops", "families_of", "op_of"]
+__all__ = ["FAMILIES", "all_ops", "families_of", "op_of", "ops_with"]
 
 FAMILIES = ("integer", "extended", "float", "half", "mixed", "compare", "logic", "move", "convert", "convert_small",
             "load", "store", "cache", "atomic", "reduction", "multimem", "warp", "barrier",
@@ -21,6 +21,14 @@ def op_of(opcode: str) -> Op | None:
     """Return the op of an opcode, for which only the families that have it are imported; None for an unknown one."""
     families = FAMILIES_OF.get(opcode)
     return None if families is None else _op(opcode, families)
+
+
+def ops_with(opcode: str, modifiers: tuple[str, ...]) -> list[Op]:
+    """Return the ops that have the forms of an opcode with these modifiers, one for each family; others are not imported."""
+    families, known = FAMILIES_OF.get(opcode, ()), MODIFIERS_OF.get(opcode)
+    if known is not None:
+        families = [family for family in families if all(f" {word} " in known[family] for word in modifiers)]
+    return [_op(opcode, (family,)) for family in families]
 
 
 @cache

@@ -13,9 +13,9 @@ Source: measured with ptxas 13.5 on every operand of every row.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
+from pyptx._lazy import pattern
 from pyptx.errors import TableError
 
 __all__ = ["DECLARABLE", "ORDERED_SPACES", "PROFILES", "TYPE_WORDS", "WIDTHS", "default_rule", "registers_of",
@@ -75,7 +75,7 @@ def takes_number(type_name: str) -> bool:
     return type_name not in ("f16", "bf16", "b128") and "x" not in type_name
 
 
-_RULE = re.compile(r"(>=)?(int|bits|float|any)(\d*)(\+h2)?")
+_RULE = pattern(r"(>=)?(int|bits|float|any)(\d*)(\+h2)?")
 
 
 @cache

@@ -5,8 +5,6 @@ Source: PTX ISA "Special Registers"; types and versions measured with ptxas 13.5
 
 from __future__ import annotations
 
-import re
-
 from pyptx._frozen import frozen
 from pyptx.isa.targets import Needs, needs
 
@@ -85,14 +83,14 @@ _ROWS = (
     _row("%perctamemorysize", ("u32", "b32"), "needs .minperctamemory on the entry", "sm_80 ptx_94"),
 )
 SPECIAL: dict[str, SpecialRegister] = {row.name: row for row in _ROWS}
-_COMPONENT = re.compile(r"(%\w+)\.([xyzwrgba])")
 
 
 def lookup(name: str) -> SpecialRegister | None:
     """Return the row of a special register such as `%tid`, `%tid.x` or `%clock64`; None for other names."""
     row = SPECIAL.get(name)
-    if row is None and "." in name and (found := _COMPONENT.fullmatch(name)):
-        row = SPECIAL.get(found[1])
-        if row is not None and (not row.components or found[2] not in row.components):
+    if row is None and "." in name:
+        base, _, component = name.rpartition(".")
+        row = SPECIAL.get(base)
+        if row is not None and component not in row.components:
             return None
     return row

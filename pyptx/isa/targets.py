@@ -6,15 +6,15 @@ agrees with `cuda_occupancy.h`.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 
 from pyptx._frozen import frozen
 from pyptx.errors import OptionError, TableError
 
-__all__ = ["ALL", "LATEST_PTX", "Limits", "Needs", "Target", "default_version", "needs", "parse"]
+__all__ = ["ALL", "DEFAULT_PTX", "LATEST_PTX", "Limits", "Needs", "Target", "default_version", "needs", "parse"]
 
 LATEST_PTX = (9, 5)
+DEFAULT_PTX = (8, 5)                            # `.version` of a kernel whose target needs no later one
 
 _FIRST = {                                      # target -> the first .version that names it
     "10": "1.0", "11": "1.0", "12": "1.2", "13": "1.2", "20": "2.0", "21": "2.0", "30": "3.0", "32": "4.0",
@@ -136,12 +136,11 @@ def parse(name: str) -> Target:
     Raises:
         OptionError: The name is unknown; the message lists similar ones.
     """
-    found = re.fullmatch(r"sm_(\d+)([af]?)", name)
-    if found:
-        number = _RENAMED.get(found[1], found[1])
-        if number + found[2] in _FIRST:
-            return Target(name, int(number), found[2])
-    near = [f"sm_{known}" for known in _FIRST if found and known.startswith(found[1])]
+    digits = name[3:].rstrip("af") if name.startswith("sm_") else ""
+    number, suffix = _RENAMED.get(digits, digits), name[3 + len(digits):]
+    if number + suffix in _FIRST:
+        return Target(name, int(number), suffix)
+    near = [f"sm_{known}" for known in _FIRST if digits.isdecimal() and known.startswith(digits)]
     near = near or [f"sm_{known}" for known in _FIRST if int(known.rstrip("af")) >= 75]
     raise OptionError(f"unknown target {name!r}; expected one of {', '.join(near)}")
 
@@ -151,11 +150,11 @@ _NAMES = frozenset(t.name for t in ALL)
 
 
 def default_version(arch: str) -> tuple[int, int]:
-    """Return the default `.version` of a kernel for `arch`: 8.5, or the lowest that supports the target."""
+    """Return the default `.version` of a kernel for `arch`: `DEFAULT_PTX`, or the lowest that supports the target."""
     target = parse(arch)
     if target.number in (100, 110) and target.first_ptx <= (8, 8):
         return 8, 8
-    return max((8, 5), target.first_ptx)
+    return max(DEFAULT_PTX, target.first_ptx)
 
 
 # needs -------------------------------------------------------------------------------------------------
@@ -223,11 +222,11 @@ def needs(text: str) -> Needs:
 
 
 def _targets(word: str) -> set[str]:
-    if found := re.fullmatch(r"sm_(\d+)(?:\.\.(\d+))?", word):
-        low, high = int(found[1]), int(found[2] or 10 ** 6)
-        return {t.name for t in ALL if low <= t.number <= high}
-    if found := re.fullmatch(r"(\d+)f\*", word):
-        members = _FAMILIES[int(found[1])]
+    low, _, high = word.removeprefix("sm_").partition("..")
+    if word.startswith("sm_") and low.isdecimal() and (high.isdecimal() or not high):
+        return {t.name for t in ALL if int(low) <= t.number <= int(high or 10 ** 6)}
+    if word.endswith("f*") and word[:-2].isdecimal():
+        members = _FAMILIES[int(word[:-2])]
         return {t.name for t in ALL if t.suffix and t.number in members}
     if f"sm_{word}" in _NAMES and word[-1] in "af":
         return {f"sm_{word}"}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
+from pyptx._frozen import frozen
 from pyptx.jit.specialization import Specialization
 from pyptx.launch_config import LaunchConfig
 from pyptx.runtime import LaunchPlan
@@ -13,7 +14,7 @@ from pyptx.runtime import LaunchPlan
 __all__ = ["Launchable", "ResolvedLaunch"]
 
 
-@dataclass(frozen=True, eq=False)
+@frozen
 class ResolvedLaunch:
     """A launch on the simulator with every default filled in.
 
@@ -28,6 +29,8 @@ class ResolvedLaunch:
     args: list[Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
     uninitialized: tuple[str, ...] = ()
+
+    __eq__, __hash__ = object.__eq__, object.__hash__
 
 
 class Launchable(Protocol):

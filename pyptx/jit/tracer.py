@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -33,9 +32,6 @@ from pyptx.tracing.trace import (
 )
 
 __all__ = ["trace_kernel"]
-
-_POINTER = Param(StateSpace.PARAM, ScalarType.U64, "")
-_MAP = Param(StateSpace.PARAM, ScalarType.B8, "", array_size=128, alignment=64)  # a tensor map by value
 
 
 def trace_kernel(
@@ -136,7 +132,7 @@ def _trace(
         module = kernel.unit.around(kernel.name, directives, default_version, arch)
     if version is None:
         needed = validate.required_version(module, default_version)
-        module = replace(module, version=Version(*needed))
+        module = Module(Version(*needed), module.target, module.address_size, module.directives)
     ctas, place = ctx.cluster_needed or (None, None)
     return Specialization(
         Traced(module, entry, emit_lines(module), cluster_place=place),
@@ -207,15 +203,20 @@ def _params(kernel: Declaration, ctx: TraceContext) -> tuple[Param, ...]:
     takes_tensors = kernel.specs or not kernel.raw_params
     aligned = [spec.align for spec in kernel.specs] or [None] * len(kernel.tensors)
     pointers = [_pointer(*one) for one in zip(kernel.tensors, aligned, strict=False)] if takes_tensors else []
-    of_map = _MAP if ctx.maps_by_value else _POINTER
-    maps = [replace(of_map, name=f"{n}_tma_desc") for n in ctx.tma_tensors]
+    make_map = _map if ctx.maps_by_value else _pointer
+    maps = [make_map(f"{name}_tma_desc") for name in ctx.tma_tensors]
     return (*pointers, *kernel.params, *maps)
 
 
-def _pointer(name: str, align: int | None) -> Param:
+def _pointer(name: str, align: int | None = None) -> Param:
     if align is None:
-        return replace(_POINTER, name=name)
-    return replace(_POINTER, name=name, ptr_state_space=StateSpace.GLOBAL, ptr_alignment=align)
+        return Param(StateSpace.PARAM, ScalarType.U64, name)
+    return Param(StateSpace.PARAM, ScalarType.U64, name, ptr_state_space=StateSpace.GLOBAL, ptr_alignment=align)
+
+
+def _map(name: str) -> Param:
+    """Return the parameter of a tensor map by value."""
+    return Param(StateSpace.PARAM, ScalarType.B8, name, array_size=128, alignment=64)
 
 
 def _externs(ctx: TraceContext) -> tuple[Directive, ...]:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import ast
 import linecache
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
 from types import CodeType, TracebackType
 from typing import ParamSpec, TypeVar
 
+from pyptx._lazy import pattern
 from pyptx._loc import user_place
 from pyptx.tracing.trace import get_ctx
 
@@ -24,7 +24,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _KEYWORDS = {ast.Return: "return", ast.Continue: "continue", ast.Break: "break"}
-_LEAVES = re.compile(r"(?:^|[:;])\s*(?:return|continue|break)\s*(?:$|[#;\\])")  # a statement without a value
+_LEAVES = pattern(r"(?:^|[:;])\s*(?:return|continue|break)\s*(?:$|[#;\\])")  # a statement without a value
 _HINTS = {
     "return": "use ptx.ret(pred=condition) to return from the kernel",
     "continue": "put the code of the other threads under `with ptx.if_(~condition):`",
@@ -88,7 +88,8 @@ class _Block:
     def __init__(self, name: str, inner: AbstractContextManager[None]):
         self._inner, self._trace, place = inner, get_ctx(), user_place()
         self._trace.unentered[self] = name, "with", place
-        if word := _ways_out(place.code).get(place.line):
+        ways = _ways_out(place.code)
+        if ways and (word := ways.get(place.line)):  # without any, the line is not decoded
             self._trace.fail(
                 f"Python's `{word}` in this block takes effect while tracing: the code after it is not emitted for any thread",
                 place,
@@ -132,10 +133,10 @@ def _ways_out(code: CodeType) -> dict[int, str]:
             elif isinstance(statement, ast.For | ast.While):
                 walk(statement.body, False, True)
 
-    first = code.co_firstlineno
-    lines = linecache.getlines(code.co_filename)[first - 1 : _last_line(code)]
-    if not any(map(_LEAVES.search, lines)):
+    first, text = code.co_firstlineno, linecache.getlines(code.co_filename)
+    if not any(map(_LEAVES.search, text[first - 1 : _last_start(code)])):
         return found  # without a tree, which takes 300 times the memory of its text
+    lines = text[first - 1 : _last_line(code)]
     indented = bool(lines) and lines[0][:1].isspace()
     above = first - 1 - indented  # lines of the file in front of the parsed text
     try:
@@ -149,6 +150,12 @@ def _ways_out(code: CodeType) -> dict[int, str]:
     if isinstance(function, ast.FunctionDef):
         walk(function.body, True, False)
     return found
+
+
+def _last_start(code: CodeType) -> int:
+    """Return the last line on which code of the function starts, nested functions included."""
+    own = max((line for _, _, line in code.co_lines() if line is not None), default=code.co_firstlineno)
+    return max([own, *(_last_start(inside) for inside in code.co_consts if isinstance(inside, CodeType))])
 
 
 def _last_line(code: CodeType) -> int:

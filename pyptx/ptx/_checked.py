@@ -70,7 +70,7 @@ def emit_sequence(
 
 def _require_form(instruction: Instruction, ctx: TraceContext) -> None:
     """Raise PtxValidationError if no form of the table fits."""
-    if isa.op_of(instruction.opcode) is None:
+    if instruction.opcode not in isa.OPCODES:
         warnings.warn(
             f"opcode {instruction.opcode!r} is not in the instruction table",
             UnvalidatedInstructionWarning,

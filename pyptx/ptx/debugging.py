@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pyptx import reg
+from pyptx._lazy import pattern
 from pyptx._loc import user_place
 from pyptx.errors import OperandError
 from pyptx.ir.nodes import LabelOperand
@@ -20,7 +21,7 @@ from pyptx.types import PtxType, f32, f64, pred, s32, s64, u32, u64
 
 __all__ = ["check_", "printf"]
 
-_CONVERSION = re.compile(
+_CONVERSION = pattern(
     r"%(?P<shape>[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?)(?:hh|h|ll|l|j|z|t|L)?(?P<kind>[diouxXcsaAeEfFgGp%])?"
 )
 _WHERE = "cta (%u, %u, %u) thread (%u, %u, %u): "

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from posixpath import dirname, join, normpath
 
+from pyptx._lazy import pattern
 from pyptx.errors import UnsupportedError
 
 __all__ = ["FOLDER", "bundle", "stylesheet"]
@@ -26,14 +27,14 @@ _STYLES = (
     "reports/report.css",
     "comparisons/comparison.css",
 )
-_IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[\w./-]+)\.js";[^\n]*$', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
-_COMMENTS = re.compile(
+_IMPORT = pattern(r'^import \{([^}]*)\} from "(\.[\w./-]+)\.js";[^\n]*$', re.MULTILINE)
+_EXPORT = pattern(r"^export (?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
+_COMMENTS = pattern(
     r"^\s*/\*\*.*?\*/[^\S\n]*$"  # of a declaration
     r"|(?:^|(?<=[;,{}()\]>&|?:]))[^\S\n]+//[^\n\"'`]*$|^//[^\n]*$",  # of a line; one with quotes could be part of a string
     re.MULTILINE | re.DOTALL,
 )
-_UNSUPPORTED = re.compile(r"^(import\b|export (?!(?:async )?(?:function|const|let|class)\b)).*$", re.MULTILINE)
+_UNSUPPORTED = pattern(r"^(import\b|export (?!(?:async )?(?:function|const|let|class)\b)).*$", re.MULTILINE)
 
 
 def stylesheet(names: Sequence[str] = _STYLES) -> str:

@@ -71,6 +71,7 @@ class Limit:
     CTA_SPECIAL_ROWS = 16  # rows for CTA_SPECIALS; addresses of shared variables follow
     OBSERVED_LINKS = 16  # mbarriers kept for each instruction of an observed run
     RECENT_SECTORS = 256  # of global memory that a profiled warp is known to have read: 8 KiB
+    NAMED_SEGMENTS = 63  # of a launch, whose buffers a profile names where an instruction loads from them
     ATOMIC_BLOCK = 512  # bytes of consecutive addresses that are in one slice of L2
     ATOMIC_BLOCKS = 1024  # counters of atomic operations by block: the address modulo 512 KiB
     OBJECT_WINDOW = 0x7F6000000000  # handles of textures and surfaces

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pyptx.errors import BackendError
+from pyptx.sim.abi import Limit
 from pyptx.sim.core import library
 from pyptx.sim.core import parallel as core
 from pyptx.sim.core.launch_arguments import ProfileArrays
@@ -47,7 +48,7 @@ class ClusterProfile:
         atomic_turns: by (block of 512 bytes of global memory, modulo 512 KiB; kind), the sectors of atomic accesses, and
             their lanes beyond the first that name the word that most of a sector's lanes name.
         atomic_passes: passes over the banks of shared memory of atomic accesses, one for each lane of a bank, by instruction.
-        buffers: names of the buffers that each instruction loads from, of the first 63 of the launch.
+        buffers: names of the buffers that each instruction loads from, of the first `Limit.NAMED_SEGMENTS` of the launch.
         read, written: by name of a buffer, a bit per byte that was accessed, lowest bit first, padded to a multiple of
             8 bytes.
         returned: the same for the bytes read that these clusters wrote before they read them.
@@ -161,4 +162,4 @@ class ClusterProfiler:
 
 def _named(bits: int, names: Sequence[str | None]) -> frozenset[str]:
     """Return the names of the segments whose bits are set; None is one that is no buffer."""
-    return frozenset(name for k, name in enumerate(names[:63]) if bits >> k & 1 and name is not None)
+    return frozenset(name for k, name in enumerate(names[: Limit.NAMED_SEGMENTS]) if bits >> k & 1 and name is not None)

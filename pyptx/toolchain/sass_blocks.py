@@ -6,12 +6,13 @@ followed, so results hold for every path of a warp.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
+
+from pyptx._lazy import pattern
 
 __all__ = ["find_blocks", "successors"]
 
-_ENDS = re.compile(r"(BRA|BRXU?|EXIT|RET|CALL|JMPU?|JMXU?|KILL|BSYNC|BREAK|BPT)\b")
+_ENDS = pattern(r"(BRA|BRXU?|EXIT|RET|CALL|JMPU?|JMXU?|KILL|BSYNC|BREAK|BPT)\b")
 _NO_FALLTHROUGH = ("EXIT", "RET", "BRA", "JMP", "BRX", "BRXU", "JMX", "JMXU", "KILL", "CALL")
 _INDIRECT = ("BRX", "BRXU", "JMX", "JMXU")
 _NO_BRANCH = ("BSSY", "WARPSYNC")  # their target is where the lanes of the warp meet

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from pyptx._frozen import frozen
+from pyptx._lazy import pattern
 
 __all__ = [
     "mma_shape",
@@ -30,17 +31,17 @@ __all__ = [
 
 READ, WRITE, READ_WRITE = 1, 2, 3  # READ_WRITE: a guarded write may keep the old value
 
-_REGISTER = re.compile(r"(?<![\w.])(UR|UP|R|P|B)(\d+)(?:\.(64|U32)\b)?(?:\.reuse)?")
-_NUMBER = re.compile(r"(?<![\w.])(UR|UP|R|P|B)\d+|-?0x[0-9a-f]+")  # register, or integer
-_REGISTER_NUMBER = re.compile(r"(?<![\w.])(UR|UP|R|P|B)\d+")
-_NO_RESULT = re.compile(
+_REGISTER = pattern(r"(?<![\w.])(UR|UP|R|P|B)(\d+)(?:\.(64|U32)\b)?(?:\.reuse)?")
+_NUMBER = pattern(r"(?<![\w.])(UR|UP|R|P|B)\d+|-?0x[0-9a-f]+")  # register, or integer
+_REGISTER_NUMBER = pattern(r"(?<![\w.])(UR|UP|R|P|B)\d+")
+_NO_RESULT = pattern(
     r"(ST|RED(?!UX)|BRA|BRX|EXIT|BAR|MEMBAR|CCTL|ERRBAR|DEPBAR|LDGDEPBAR|LDGSTS|ARRIVES|UTMA|UBLK|UTC(?!ATOMSWS)|WARPSYNC|NANOSLEEP"
     r"|BSYNC|RET|CALL|JMP|KILL|YIELD|NOP|FENCE|UCGABAR|WARPGROUP|PREEXIT|ACQBULK|BREAK|BMOV|BPT|PREFETCH|R2P"
     r"|UMEMBAR|UGETNEXTWORKID|SUST|SURED|CGAERRBAR)"
 )
-_PREDICATE_FIRST = re.compile(r"UTCATOMSWS|SHFL|U?LOP3|ATOM|ELECT|MATCH|CREDUX|R2UR|REDUX|LDG|LD$|SUATOM|SYNCS|QSPC")
-_NOTE = re.compile(r"\s*\(\*.*\*\)")  # nvdisasm names the targets of an indirect branch
-_LAST_WORD = re.compile(r"\S+$")
+_PREDICATE_FIRST = pattern(r"UTCATOMSWS|SHFL|U?LOP3|ATOM|ELECT|MATCH|CREDUX|R2UR|REDUX|LDG|LD$|SUATOM|SYNCS|QSPC")
+_NOTE = pattern(r"\s*\(\*.*\*\)")  # nvdisasm names the targets of an indirect branch
+_LAST_WORD = pattern(r"\S+$")
 _SIGNS = "-+!~|"
 _COORDINATES = {
     "1D": 1,
@@ -84,8 +85,8 @@ _BITS = {
 }
 
 
-_TEXTURE = re.compile(r"(TEX|TLD4?|TXD)$")
-_PACKED = re.compile(r"(?:F32|F16|BF16|E4M3|E5M2)x(\d+)")
+_TEXTURE = pattern(r"(TEX|TLD4?|TXD)$")
+_PACKED = pattern(r"(?:F32|F16|BF16|E4M3|E5M2)x(\d+)")
 _MOST_FORMS = 1 << 16
 _FORMS: dict[tuple[str, str], tuple[tuple[int, int], ...]] = {}
 
@@ -172,14 +173,14 @@ def _widths_and_roles(opcode: str, operands: Sequence[str]) -> tuple[tuple[int, 
     return known
 
 
+def _without_number(match: re.Match[str]) -> str:
+    return match[1] or "#"
+
+
 def predicates_of_mask(operands: Sequence[str]) -> list[str]:
     """Return the predicates that `P2R R0, PR, RZ, 0x7e` reads, or `R2P PR, R0, 0x7e` writes."""
     mask = int(operands[-1], 16) if operands[-1].startswith("0x") else 0x7F
     return [f"P{n}" for n in range(7) if mask >> n & 1]
-
-
-def _without_number(match: re.Match[str]) -> str:
-    return match[1] or "#"
 
 
 def _form(opcode: str, operands: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
@@ -198,10 +199,11 @@ def instruction_shape(
     opcode: str, operands: tuple[str, ...], predicate: str = "", branch: bool = False
 ) -> InstructionShape:
     """Return the shape of an instruction; `branch`: its last operand is an address in the same function."""
-    registers, roles = register_uses(opcode, operands, predicate, branch)
     operands = _without_addresses(operands, branch)
+    fields = register_fields(opcode, operands, predicate)
+    implicit, implicit_roles = _implicit_uses(opcode, operands, predicate)
     keys, at = [[] for _ in operands], [0] * len(operands)
-    for one in register_fields(opcode, operands, predicate):
+    for one in fields:
         keys[one.place] += [operands[one.place][at[one.place] : one.start], one.bank, one.suffix and f".{one.suffix}"]
         at[one.place] = one.end
     for place, operand in enumerate(operands):
@@ -215,8 +217,8 @@ def instruction_shape(
     return InstructionShape(
         f"{guard}{opcode} {', '.join(map(''.join, keys))}",
         f"{at_guard}{opcode} {exact}",
-        registers,
-        roles,
+        (*(unit for one in fields for unit in one.units), *implicit),
+        (*(one.role for one in fields for _ in one.units), *implicit_roles),
     )
 
 
@@ -234,14 +236,21 @@ def register_uses(
         first = int(number)
         registers += [f"{bank}{n}" for n in range(first, first + width)] if width > 1 else (bank + number,)
         roles += [READ_WRITE if role == WRITE and predicate else role] * width
+    implicit, implicit_roles = _implicit_uses(opcode, operands, predicate)
+    return (*registers, *implicit), (*roles, *implicit_roles)
+
+
+def _implicit_uses(opcode: str, operands: Sequence[str], predicate: str) -> tuple[list[str], list[int]]:
+    """Return the predicates that a mask names, and the guard, with their roles."""
+    registers: list[str] = []
+    roles: list[int] = []
     if "PR" in operands:
-        named = predicates_of_mask(operands)
-        registers += named
-        roles += [READ_WRITE if opcode.startswith("R2P") else READ] * len(named)
+        registers += predicates_of_mask(operands)
+        roles += [READ_WRITE if opcode.startswith("R2P") else READ] * len(registers)
     if predicate and (name := predicate.lstrip("!"))[-1].isdigit():
         registers.append(name)
         roles.append(READ)
-    return tuple(registers), tuple(roles)
+    return registers, roles
 
 
 def _without_addresses(operands: tuple[str, ...], branch: bool) -> tuple[str, ...]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterator
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
+from pyptx._lazy import pattern
 from pyptx._loc import is_users, raised_at
 from pyptx.errors import BoundsError, InputError, OperandError, PtxError, UnknownAttributeError, UnknownNameError
 
 __all__ = ["explained"]
 
-_CALL = re.compile(r"([\w.<>]+)\(\) (?:missing|takes|got) ")
-_CLASS = re.compile(r"'(?:\w+\.)*(\w+)'|type (\w+) ")
+_CALL = pattern(r"([\w.<>]+)\(\) (?:missing|takes|got) ")
+_CLASS = pattern(r"'(?:\w+\.)*(\w+)'|type (\w+) ")
 _SAME: dict[type[Exception], type[PtxError]] = {
     TypeError: OperandError, AttributeError: OperandError, KeyError: UnknownNameError, IndexError: BoundsError, ValueError: InputError,
 }  # fmt: skip

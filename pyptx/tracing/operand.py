@@ -12,6 +12,7 @@ from collections.abc import Callable
 from operator import index
 from typing import SupportsIndex, cast, get_args
 
+from pyptx._lazy import pattern
 from pyptx.errors import OperandError
 from pyptx.ir.formatting import strip_trivia
 from pyptx.ir.nodes import (
@@ -65,7 +66,7 @@ def operand(value: object, float_bits: int = 32) -> Operand:
     )
 
 
-_WORD = re.compile(r"%?[\w$][\w$.]*|-[\w.]+", re.ASCII)
+_WORD = pattern(r"%?[\w$][\w$.]*|-[\w.]+", re.ASCII)
 
 
 def _named(text: str) -> Operand:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 
-from pyptx._loc import SourceLocation, boundary, raised_at, user_place
+from pyptx._loc import SourceLocation, boundary, forget_frame, raised_at, user_place
 from pyptx.errors import OperandError, PtxError, ShapeError, SharedMemoryError, TraceError
 from pyptx.ir.nodes import (
     Block,
@@ -436,6 +436,8 @@ def run(function: Callable[..., object], *args: object, **kwargs: object) -> obj
         if found is None:
             raise
         raise found from error
+    finally:
+        forget_frame()
 
 
 def emit(opcode: str, modifiers: str, *operands: object, pred: object = None) -> Instruction:

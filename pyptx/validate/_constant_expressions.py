@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from pyptx._lazy import pattern
 from pyptx.ir.constants import constant_value, literal_kind
 from pyptx.ir.operands import AddressOperand, ImmediateOperand, LabelOperand, Operand, RegisterOperand, SubscriptOperand
 from pyptx.ir.visit import leaves
@@ -14,7 +15,7 @@ from pyptx.validate._operand_kinds import TypeOf, address_parts
 
 __all__ = ["constant_problems", "expression_problem"]
 
-_TOKEN = re.compile(
+_TOKEN = pattern(
     r"""
     (?P<hexfloat>0[fF][0-9a-fA-F]{8}(?![0-9a-fA-F])|0[dD][0-9a-fA-F]{16}(?![0-9a-fA-F]))
     | (?P<float>\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)
@@ -96,7 +97,7 @@ def _offset(text: str) -> str | None:
     return expression_problem(text)
 
 
-_NAME_AND_REST = re.compile(r"[\w$%.]*\s*(\S?)(.*)", re.DOTALL)
+_NAME_AND_REST = pattern(r"[\w$%.]*\s*(\S?)(.*)", re.DOTALL)
 
 
 @lru_cache(maxsize=4096)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
+from pyptx._lazy import pattern
 from pyptx.ir.constants import constant_value
 from pyptx.ir.nodes import DwarfLine, Label, Loc, Section, SectionData
 from pyptx.validate._symbols import Scope
@@ -13,9 +13,9 @@ from pyptx.validate._symbols import Scope
 __all__ = ["debug_problems", "dwarf_problem"]
 
 _BITS = {"b8": 8, "b16": 16, "b32": 32, "b64": 64}
-_NAME = re.compile(r"\.?[A-Za-z_$%][\w$]*(\s*[-+]\s*[\w$]+)?")
+_NAME = pattern(r"\.?[A-Za-z_$%][\w$]*(\s*[-+]\s*[\w$]+)?")
 _DWARF_BITS = {f".{name}": bits for name, bits in (*_BITS.items(), ("byte", 8), ("4byte", 32), ("quad", 64))}
-_DWARF_NAME = re.compile(r"[.$%_A-Za-z][\w.$]*")
+_DWARF_NAME = pattern(r"[.$%_A-Za-z][\w.$]*")
 
 
 def debug_problems(node: object, scope: Scope) -> Iterator[str]:

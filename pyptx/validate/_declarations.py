@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from pyptx._lazy import pattern
 from pyptx.ir.constants import literal_kind
 from pyptx.ir.formatting import integer
 from pyptx.ir.nodes import (
@@ -33,7 +33,7 @@ from pyptx.validate._symbols import Declared, Named, Scope, Versioned
 __all__ = ["declaration_problems", "signature_problems"]
 
 _MANY_PARAMETER_BYTES, _PARAMETER_BYTES = 32764, 4352  # from PTX 8.1 on sm_70; before
-_MASKED = re.compile(r"(?!generic)\w+\s*\(")  # 0xFF00(name), a byte of an address
+_MASKED = pattern(r"(?!generic)\w+\s*\(")  # 0xFF00(name), a byte of an address
 _POINTED = ("const", "global", "local", "shared")
 _RESERVED = ("_", "WARP_SZ")
 

@@ -25,11 +25,11 @@ and, for an invalid address, ("[", ...) of "bad base", "bad offset", "offset and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import assert_never
 
+from pyptx._lazy import pattern
 from pyptx.ir.constants import literal_kind
 from pyptx.ir.operands import (
     AddressOperand,
@@ -56,10 +56,10 @@ TypeOf = Callable[[str], str | None]
 REGISTER_TYPES = frozenset("b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 f32 f64 pred".split()) | {"?"}
 NUMBER_KINDS = frozenset({"int", "float", "hex", "hex64"})
 
-_SELECTOR = re.compile(r"[bh]\d+")
+_SELECTOR = pattern(r"[bh]\d+")
 _FIELDS = {"2": "xyrg", "4": "xyzwrgba"}
-_SYMBOLIC = re.compile(r"[A-Za-z_$%][\w$]*")
-_SYMBOL = re.compile(r"(?!WARP_SZ\b)[A-Za-z_$%]")
+_SYMBOLIC = pattern(r"[A-Za-z_$%][\w$]*")
+_SYMBOL = pattern(r"(?!WARP_SZ\b)[A-Za-z_$%]")
 
 
 def operand_kind(operand: Operand, type_of: TypeOf) -> Kind:
@@ -181,6 +181,6 @@ def address_parts(offset: str) -> tuple[str, tuple[Operand, ...]]:
 def _operand(text: str) -> Operand:
     if text.startswith("{"):
         return VectorOperand(tuple(_operand(part.strip()) for part in text[1:-1].split(",")))
-    if re.match(r"[\d(~!-]", text):
+    if text[:1].isdecimal() or text.startswith(("(", "~", "!", "-")):
         return ImmediateOperand(text)
     return RegisterOperand(text) if text.startswith("%") else LabelOperand(text)

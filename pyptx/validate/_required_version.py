@@ -1,4 +1,4 @@
-"""The lowest `.version` of a module, which every trace asks for: by mnemonics, without the checks where that suffices."""
+"""The lowest `.version` of a module, which every trace asks for: by mnemonics, without forms and checks where that suffices."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pyptx.errors import FormError
 from pyptx.ir.nodes import Instruction, Module, RegisterOperand, VectorOperand
 from pyptx.ir.visit import statements
 from pyptx.isa import form_needs, registers, satisfied_needs, targets
+from pyptx.isa._versions import may_need_later
 from pyptx.isa.targets import ANYWHERE, Target
 
 __all__ = ["required_version"]
@@ -24,21 +25,23 @@ def required_version(module: Module, at_least: tuple[int, int] = ANYWHERE.ptx) -
     """
     chip = targets.parse(module.target.targets[0])
     version = max(chip.first_ptx, at_least)
-    mnemonics: set[tuple[str, tuple[str, ...]]] = set()
+    mnemonics: set[tuple[str, tuple[str, ...], int]] = set()
     names: set[str] = set()
     for node in chain(module.directives, *(statements(function.body) for function in module.functions)):
         if isinstance(node, Instruction):
-            mnemonics.add((node.opcode, node.modifiers))
+            mnemonics.add((node.opcode, node.modifiers, len(node.operands)))
             for operand in node.operands:
                 if type(operand) is RegisterOperand:
                     names.add(operand.name)
                 elif type(operand) is VectorOperand:
                     names.update([element.name for element in operand.elements if isinstance(element, RegisterOperand)])
     by_operands = set()  # mnemonics whose version depends on their operands
-    for mnemonic in mnemonics:
-        wanted = _version_of_mnemonic(*mnemonic, chip, at_least)
+    for opcode, modifiers, count in mnemonics:
+        if not may_need_later(opcode, modifiers, count, at_least):
+            continue
+        wanted = _version_of_mnemonic(opcode, modifiers, chip)
         if wanted is None:
-            by_operands.add(mnemonic)
+            by_operands.add((opcode, modifiers))
         else:
             version = max(version, wanted)
     for name in names:
@@ -68,14 +71,10 @@ def _version_by_operands(
 
 
 @lru_cache(maxsize=4096)
-def _version_of_mnemonic(
-    opcode: str, modifiers: tuple[str, ...], chip: Target, at_least: tuple[int, int]
-) -> tuple[int, int] | None:
-    """Return the version a mnemonic needs on a target, or `at_least`; None when it depends on the operands."""
-    matches, versions = isa.match(opcode, modifiers), set()
-    if all(match.form.newest_version() <= at_least for match in matches):
-        return at_least
-    for match in matches:
+def _version_of_mnemonic(opcode: str, modifiers: tuple[str, ...], chip: Target) -> tuple[int, int] | None:
+    """Return the version a mnemonic needs on a target; None when it depends on the operands."""
+    versions = set()
+    for match in isa.match(opcode, modifiers):
         best = satisfied_needs(form_needs(match.form, match.choices, frozenset()), chip)
         if best is None or any(operand.gate.text for operand in match.form.operands.values()):
             return None

@@ -13,10 +13,11 @@ import pytest
 
 from pyptx import isa
 from pyptx.errors import TableError
-from pyptx.isa import generate, semantics, stubs
+from pyptx.isa import generate, semantics, stubs, targets
 from pyptx.isa._match import positions_of
 from pyptx.isa._schema import Family, form
 from pyptx.isa._syntax import Part
+from pyptx.isa._versions import may_need_later
 from pyptx.isa.identifiers import to_identifier
 
 FORMS = [f for op in isa.OPS.values() for f in op.forms]
@@ -214,6 +215,28 @@ def test_every_pure_form_has_semantics_or_is_listed_here():
 def test_generated_files_are_up_to_date():
     stale = [path.name for path, text in generate.files().items() if path.read_text(encoding="utf-8") != text]
     assert not stale, "run: python -m pyptx.isa.generate"
+
+
+def test_an_instruction_that_needs_a_later_version_than_the_default_is_not_overlooked():
+    rng = random.Random(5)
+    for row in FORMS:
+        mandatory = sum(1 for item in row.items if not item.optional)
+        for words in mnemonics(row, 4, rng):
+            for found in (found for found in isa.match(row.op.opcode, words) if found.form is row):
+                for present, operands in ((frozenset(), mandatory), (frozenset(row.operands), len(row.items))):
+                    needed = max(needs.ptx for needs in isa.form_needs(row, found.choices, present))
+                    for version in (targets.DEFAULT_PTX, (8, 8), (9, 2)):
+                        possible = may_need_later(row.op.opcode, words, operands, version)
+                        assert possible or needed <= version, (row, words, operands)
+
+
+def test_instructions_without_later_needs_are_told_by_their_modifiers_and_number_of_operands():
+    assert not may_need_later("add", (".f32",), 3, (8, 5))
+    assert may_need_later("add", (".f32x2",), 3, (8, 5))
+    assert not may_need_later("add", (".f32x2",), 3, (8, 6))
+    assert not may_need_later("max", (".f32",), 3, (8, 5))
+    assert may_need_later("max", (".f32",), 4, (8, 5))
+    assert may_need_later("add", (".f32",), 3, (8, 0)), "below the default version, the forms decide"
 
 
 def classes() -> dict[str, dict[str, str]]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dis
+import shutil
+
 import numpy as np
 import pytest
 
 from pyptx import Tile, kernel, ptx, reg
 from pyptx.errors import TraceError
+from pyptx.ptx import _carried_values
 from pyptx.types import f32
 
 
@@ -84,3 +88,24 @@ def test_what_python_would_compute_alike_is_left_alone():
     x = np.arange(64, dtype=np.float32)
     y = made(body)(x)
     assert list(y[:4]) == [0] * 4 and y[8] == y[9] == 6
+
+
+def test_variables_of_code_that_exec_runs_are_left_alone():
+    def body(x, y):
+        scope = {"ptx": ptx, "reg": reg, "f32": f32, "x": x}
+        exec("t = reg.scalar(f32, 0.0)\nfor i in ptx.range_(0, 4):\n    t = t + x[i]\n", scope)
+        y[0] = scope["t"]
+
+    assert "add" in made(body).ptx()
+
+
+def test_the_first_access_is_that_of_dis():
+    for function in (*REFUSED, made, shutil.copytree, shutil.rmtree):
+        code = function.__code__
+        for one in dis.get_instructions(code):
+            if one.opname == "FOR_ITER":
+                first: dict[str, str] = {}
+                for word, name, _ in _carried_values._accesses(code, one.offset):
+                    first.setdefault(name, word)
+                for name, word in first.items():
+                    assert _carried_values._first_access(code, one.offset + 2, name) == word, (function, name)

@@ -232,6 +232,35 @@ def test_a_location_has_the_stack_of_helpers():
     assert second.caller.line == first.caller.line + 1 and second.caller.position.end_line == second.caller.line + 3
 
 
+def test_a_location_has_the_callers_of_the_moment():
+    def emitting(x):
+        while True:
+            scaled(x, 2.0)
+            scaled(x, 3.0)
+            yield
+
+    def through(x):
+        yield from emitting(x)
+
+    def both(x, steps):
+        next(steps)
+        scaled(x, 4.0)
+        next(steps)
+
+    def body():
+        x = reg.scalar(f32)
+        steps = through(x)
+        both(x, steps)
+        both(x, steps)
+
+    stacks = [[p.source_line.strip() for p in s.place.stack] for s in trace(body).statements]
+    emit, twice, thrice = "ptx.inst.mul.f32(x, x, by)", "scaled(x, 2.0)", "scaled(x, 3.0)"
+    of_generator = [[emit, one, "yield from emitting(x)", "next(steps)", "both(x, steps)"] for one in (twice, thrice)]
+    assert stacks == 2 * [*of_generator, [emit, "scaled(x, 4.0)", "both(x, steps)"], *of_generator]
+    lines = [[p.line for p in s.place.stack] for s in trace(body).statements]
+    assert lines[3][3] == lines[0][3] + 2 and lines[5][4] == lines[0][4] + 1
+
+
 def test_operators_and_wrappers_have_the_users_line():
     def body():
         x = reg.scalar(u32, 1)

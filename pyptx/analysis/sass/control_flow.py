@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
+from pyptx._lazy import pattern
 from pyptx.analysis.control_flow import BlockEnd, ControlFlow, find_control_flow
 from pyptx.toolchain import SassLine
 
 __all__ = ["sass_control_flow", "target_rows"]
 
-_ENDS = re.compile(r"BRA|BRXU?|CALLU?|JMP|JMXU?|EXIT|RET|KILL|RTT")
-_BY_REGISTER = re.compile(r"BRXU?|CALLU?|JMXU?|RET")
+_ENDS = pattern(r"BRA|BRXU?|CALLU?|JMP|JMXU?|EXIT|RET|KILL|RTT")
+_BY_REGISTER = pattern(r"BRXU?|CALLU?|JMXU?|RET")
 _UNCONDITIONAL = ("PT", "!UPT", "UPT", "")  # guards with a constant value
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from pyptx._lazy import pattern
 from pyptx.errors import OptionError
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["expansion_text"]
 
-_MNEMONIC = re.compile(r"^\s*(?:@!?%?[\w$]+\s+)?([a-z][\w.:]*)")
+_MNEMONIC = pattern(r"^\s*(?:@!?%?[\w$]+\s+)?([a-z][\w.:]*)")
 
 
 def expansion_text(view: LinkedView, line: int, pane: str) -> str:

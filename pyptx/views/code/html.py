@@ -6,10 +6,10 @@ information. Code is in `pre` and `samp`, which are monospaced without a style; 
 
 from __future__ import annotations
 
-import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from pyptx._lazy import pattern
 from pyptx.views._style import EDGE, FONT, INK, RAISED, SOFT
 from pyptx.views.code.check_rows import finding_text
 from pyptx.views.code.outline import (
@@ -38,7 +38,7 @@ PALETTE = ("#4477aa", "#ccbb44", "#aa3377", "#228833", "#ee7733", "#66ccee", "#e
 MAX_COLUMN = 72  # characters of PTX beside SASS; longer lines push theirs to the right
 BAR = 12  # characters of the longest bar
 
-_OPCODE = re.compile(r"((?:@!?[\w$%]+\s+)?)([A-Za-z]\w*(?:(?:\.|::)\w+)*)(?![\w$]*\s*:)")
+_OPCODE = pattern(r"((?:@!?[\w$%]+\s+)?)([A-Za-z]\w*(?:(?:\.|::)\w+)*)(?![\w$]*\s*:)")
 
 
 def html(view: LinkedView, limit: int = 400) -> str:

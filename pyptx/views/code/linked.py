@@ -18,13 +18,8 @@ from pyptx.analysis.sass.dependences import SassDataflow
 from pyptx.analysis.sass.opcodes import GROUPS
 from pyptx.assembly import Assembly
 from pyptx.errors import OptionError, ShapeError
-from pyptx.views._document import page, require_kind
-from pyptx.views._embedded import embedded
-from pyptx.views._packed import pack
 from pyptx.views.code.counters import by_ptx_line, by_sass_row
 from pyptx.views.code.entry_summary import entries_of, limits_of
-from pyptx.views.code.expansion import expansion_text
-from pyptx.views.code.html import html
 from pyptx.views.code.ir_pane import IrLines, ir_pane
 from pyptx.views.code.modeled_time import modeled_rows, stall_sources, stall_texts
 from pyptx.views.code.opcode_help import opcode_help, opcode_reference
@@ -32,7 +27,6 @@ from pyptx.views.code.panes import Entry, IrPane, Note, PtxPane, PythonPane, Sas
 from pyptx.views.code.ptx_flow import ptx_flow
 from pyptx.views.code.python_sources import Section, python_rows
 from pyptx.views.code.sass_pane import sass_pane
-from pyptx.views.code.text import text
 
 if TYPE_CHECKING:
     from pyptx.analysis.model.prediction import Prediction
@@ -49,7 +43,10 @@ TEXT_LINES, HTML_LINES = 40, 30  # in a mime bundle; HTML: of PTX, and of SASS
 
 @frozen
 class LinkedView:
-    """Three linked panes and a summary of each entry."""
+    """Three linked panes and a summary of each entry.
+
+    What writes text and HTML is imported on use: many views are only kept or compared.
+    """
 
     title: str
     target: str
@@ -92,6 +89,8 @@ class LinkedView:
         Raises:
             OptionError: the data has another kind, or the version of a newer pyptx.
         """
+        from pyptx.views._document import require_kind
+
         data = require_kind(data, "linked", VERSION)
         python = data["python"] | {"sections": tuple(Section(**section) for section in data["python"]["sections"])}
         entries = tuple(
@@ -126,6 +125,8 @@ class LinkedView:
 
     def text(self, *, limit: int | None = None, color: bool = False) -> str:
         """Return text: each Python line, its PTX below it, its SASS below that; at most `limit` lines."""
+        from pyptx.views.code.text import text
+
         own = text(self, limit, color)
         return own if self.diff is None else f"{own}\n\n{self.diff.text(limit=limit, color=color)}"
 
@@ -137,14 +138,20 @@ class LinkedView:
         Raises:
             OptionError: there is no such line or pane.
         """
+        from pyptx.views.code.expansion import expansion_text
+
         return expansion_text(self, line, pane)
 
     def html(self, *, limit: int = 400) -> str:
         """Return static HTML for GitHub, nbviewer and nbconvert; at most `limit` lines of PTX and of SASS."""
+        from pyptx.views.code.html import html
+
         return html(self, limit) + ("" if self.diff is None else self.diff.html())
 
     def page(self) -> str:
         """Return one HTML file with the live view; works offline."""
+        from pyptx.views._document import page
+
         return page(self.to_json(), title=f"{self.title} · {self.target}", without_script=self.html())
 
     def _display_(self) -> Any:
@@ -152,6 +159,10 @@ class LinkedView:
         return front_end().any_widget(self)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        from pyptx.views._embedded import embedded
+        from pyptx.views._packed import pack
+        from pyptx.views.code.html import html
+
         still = embedded(html(self, HTML_LINES), replace(self, diff=None).to_json())
         return {
             MIME: pack(self.to_json()),

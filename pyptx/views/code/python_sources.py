@@ -14,6 +14,7 @@ from pathlib import PurePath
 from types import CodeType
 
 from pyptx._frozen import frozen
+from pyptx._lazy import pattern
 from pyptx._loc import SourceLocation, StoredCode, given_name
 
 __all__ = ["FOREIGN", "PythonRows", "Section", "display_names", "foreign_name", "python_rows", "with_gaps"]
@@ -23,7 +24,7 @@ FOREIGN = "<source>"  # co_name of code whose places come from `.loc`
 MAX_FOLDERS = 8  # shown to distinguish files of one name; beyond, the whole path
 GAP = 12  # lines without code that are shown between two lines that `.loc` refers to
 
-_FOREIGN = re.compile(r"<source:(.*)>", re.DOTALL)
+_FOREIGN = pattern(r"<source:(.*)>", re.DOTALL)
 
 
 @frozen
@@ -60,6 +61,8 @@ class PythonRows:
 
 @dataclass(slots=True)
 class _Span:
+    """Lines of a function to show."""
+
     file: str
     function: str
     role: str

@@ -133,9 +133,9 @@ static void observe_lines(Ctx *x, const Op *o, u32 m, const Access *t) {
     u32 lines = units(t->addr, m, 7);
     if (!t->writes) {
         const Segment *s = segment_of(x, t->addr[__builtin_ctz(m)], t->bytes);
-        u64 number = s ? (u64)(s - x->segments) : 63;
+        u64 number = s ? (u64)(s - x->segments) : NAMED_SEGMENTS;
         observe_reuse(x, o, m, t, lines);
-        x->read_segments[o->instr] |= (u64)1 << (number < 63 ? number : 63);
+        x->read_segments[o->instr] |= (u64)1 << (number < NAMED_SEGMENTS ? number : NAMED_SEGMENTS);
     }
     else x->masked_sectors[o->instr] += masked_sectors(t->addr, m, t->bytes);
     x->lines[o->instr] += lines;
