@@ -8,7 +8,7 @@ model's are those of the GPU table. Rungs whose structure the source leaves open
 This file has the first ladders; `product_ladders.py`, `memory_ladders.py`, `unit_ladders.py` and `row_ladders.py` have
 later ones; half of these, and those of `step_ladders.py` and `pattern_ladders.py`, were held out until 2026-11-23, those of
 `vector_ladders.py`, `tile_ladders.py`, `sum_ladders.py`, `shape_ladders.py`, `stage_ladders.py` and `norm_ladders.py` until 2026-11-24,
-those of `training_ladders.py` until 2026-11-29, when they were opened; the model is developed on all of them since. `held_ladders.py` has
+those of `training_ladders.py`, `forward_ladders.py`, `query_ladders.py` and `move_ladders.py` until 2026-11-29, when they were opened; the model is developed on all of them since. `held_ladders.py` has
 those that are held out.
 """
 
@@ -24,10 +24,13 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).parent)]
 
+import forward_ladders  # noqa: E402
 import held_ladders  # noqa: E402
 import memory_ladders  # noqa: E402
+import move_ladders  # noqa: E402
 import norm_ladders  # noqa: E402
 import product_ladders  # noqa: E402
+import query_ladders  # noqa: E402
 import row_ladders  # noqa: E402
 import shape_ladders  # noqa: E402
 import stage_ladders  # noqa: E402
@@ -222,5 +225,6 @@ def ladders() -> list[Ladder]:
     """Return all ladders."""
     first = chain(sgemms(), copies(), streams(), transposes(), lattices(), pieces(), histograms())
     modules = (product_ladders, memory_ladders, unit_ladders, row_ladders, step_ladders, vector_ladders, tile_ladders)
-    later = (sum_ladders, shape_ladders, stage_ladders, norm_ladders, training_ladders, held_ladders)
-    return list(chain(first, *(module.ladders() for module in (*modules, *later))))
+    later = (sum_ladders, shape_ladders, stage_ladders, norm_ladders, training_ladders, forward_ladders)
+    last = (query_ladders, move_ladders, held_ladders)
+    return list(chain(first, *(module.ladders() for module in (*modules, *later, *last))))

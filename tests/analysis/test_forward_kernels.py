@@ -1,4 +1,4 @@
-"""The kernels of `held_ladders.py` compute what their names say: small launches on the simulator beside NumPy."""
+"""The kernels of `forward_ladders.py`, `query_ladders.py` and `move_ladders.py` compute what their names say: small launches on the simulator beside NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Held-out ladders of attention; `held_ladders.py` has the rule they were chosen by, and what is inferred."""
+"""Published times of attention: held out until 2026-11-29; `forward_ladders.py` has the rule they were chosen by, and what is inferred."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def prefill() -> Ladder:
             grid, seconds = (length // tile, batch * heads), ms / 1e3
             both = {"isolated": True, "repeated": True}
             rungs.append(Rung(named, on, seconds, file, entry, grid, (threads,), args, shared, **both))
-    return source_ladder("attention of all tokens", data, rungs, held=True)
+    return source_ladder("attention of all tokens", data, rungs)
 
 
 def decode() -> Ladder:
@@ -97,7 +97,7 @@ def decode() -> Ladder:
             Rung(named, on, 0, file, "decode_merge", (batch * heads,), block, merge),
         )
         rungs.append(Launches(named, on, seconds, parts))
-    return source_ladder("attention of a query by parts", data, rungs, held=True)
+    return source_ladder("attention of a query by parts", data, rungs)
 
 
 def by_length(entry: str, length: int) -> tuple[Callable[[], Sequence[Any]], int, int]:
@@ -146,11 +146,11 @@ def lengths() -> Iterator[Ladder]:
                 second = Rung(named, on, 0, file, "row_softmax", grid, block, softmax, repeated=True)
                 third = Rung(named, on, 0, file, "row_values", grid, block, weighted, repeated=True)
                 rungs.append(Launches(named, on, seconds, (first, second, third)))
-        yield source_ladder("attention by length", data, rungs, held=True)
+        yield source_ladder("attention by length", data, rungs)
 
 
 def ladders() -> Iterator[Ladder]:
-    """Yield the held-out ladders of attention."""
+    """Yield these ladders."""
     yield prefill()
     yield decode()
     yield from lengths()

@@ -1,4 +1,7 @@
-"""Held-out ladders of kernels that DRAM or atomics limit; `held_ladders.py` has the rule they were chosen by, and what is inferred."""
+"""Published times of vectors, transposes, sums and a convolution: held out until 2026-11-29.
+
+`forward_ladders.py` has the rule by which they were chosen, and what is inferred.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ def vectors() -> Ladder:
             return [*zeros(*[count] * arrays, dtype="float16")(), count]
 
         rungs.append(Rung(entry, data["gpu"], ms / 1e3, file, entry, grid, (256,), args, isolated=True))
-    return source_ladder("sums and copies of vectors", data, rungs, held=True)
+    return source_ladder("sums and copies of vectors", data, rungs)
 
 
 def transposes() -> Ladder:
@@ -43,7 +46,7 @@ def transposes() -> Ladder:
             grid, block = (side // across, side // down), (16, down)
         seconds = 4 * side**2 / rate / 1e9
         rungs.append(Rung(entry, data["gpu"], seconds, file, entry, grid, block, args, isolated=True))
-    return source_ladder("transposes of a matrix", data, rungs, held=True)
+    return source_ladder("transposes of a matrix", data, rungs)
 
 
 def sums() -> Ladder:
@@ -58,7 +61,7 @@ def sums() -> Ladder:
             entry, grid, shared = f"sum_{name}_{of}", (count // 256,), 1024 if name in ("tree", "shuffles") else 0
             on, seconds = data["gpu"], ms / 1e3
             rungs.append(Rung(entry, on, seconds, file, entry, grid, (256,), args, shared, isolated=True))
-    return source_ladder("sums by atomics and trees", data, rungs, held=True)
+    return source_ladder("sums by atomics and trees", data, rungs)
 
 
 def convolutions() -> Ladder:
@@ -74,9 +77,9 @@ def convolutions() -> Ladder:
         named += " again" * (named in [rung.name for rung in rungs])
         on, block, seconds = data["gpu"], (across, down), ms / 1e3
         rungs.append(Rung(named, on, seconds, file, "convolve", grid, block, args, isolated=True, repeated=True))
-    return source_ladder("a convolution by sizes", data, rungs, held=True)
+    return source_ladder("a convolution by sizes", data, rungs)
 
 
 def ladders() -> Iterator[Ladder]:
-    """Yield the held-out ladders of these kernels."""
+    """Yield these ladders."""
     yield from (vectors(), transposes(), sums(), convolutions())
