@@ -118,19 +118,67 @@ L:
 """
 
 
-@pytest.mark.parametrize("name, passes", [("consecutive", 4), ("pairs", 2)])
-def test_four_loads_that_ptxas_merges_take_the_passes_of_one_wide_load(name, passes):
+@pytest.mark.parametrize(
+    "name, on, target, passes",
+    [
+        ("consecutive", "H200", "sm_90", 4),
+        ("pairs", "H200", "sm_90", 2),
+        ("consecutive", "T4", "sm_75", 8),
+        ("pairs", "T4", "sm_75", 4),
+    ],
+)
+def test_four_loads_that_ptxas_merges_take_the_passes_of_one_wide_load(name, on, target, passes):
+    """Turing takes two cycles for each pass."""
     loads = "\n    ".join(  # line information distinguishes lines only
         f"ld.shared.f32 %f2, [%r3+{at + 4 * word}];\n    fma.rn.f32 %f1, %f2, %f2, %f1;"
         for at in range(0, 4096, 512)
         for word in range(4)
     )
     address = PATTERNS[name][0].replace("%r1", "%r2")
-    kernel = pyptx.load(MERGED.format(address=address, loads=loads))["merged"]
-    on, warps = gpu("H200"), 8
-    found = estimate(kernel, np.zeros(256, np.float32), grid=(132,), block=(32 * warps,), device=on)
+    kernel = pyptx.load(MERGED.format(address=address, loads=loads).replace("sm_90", target))["merged"]
+    device, warps = gpu(on), 8
+    found = estimate(kernel, np.zeros(256, np.float32), grid=(device.sms,), block=(32 * warps,), device=device)
     cycles = found.terms["shared"] * found.clock_hz
     assert cycles == pytest.approx(warps * 64 * 8 * passes, rel=0.05)
+
+
+LOCAL = """
+.version 8.5
+.target sm_90
+.address_size 64
+.visible .entry spilled(.param .u64 to, .param .u32 turns)
+{{
+    .reg .b32 %r<9>;
+    .reg .b64 %rd<4>;
+    .reg .pred %p1;
+    .local .align 16 .b8 array[512];
+    ld.param.u64 %rd1, [to];
+    ld.param.u32 %r8, [turns];
+    mov.u64 %rd2, array;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r4, 0;
+L:
+    and.b32 %r3, %r4, 15;
+    mad.wide.u32 %rd3, %r3, 16, %rd2;
+    st.local.{kind} [%rd3], {values};
+    ld.local.{kind} {values}, [%rd3+64];
+    add.u32 %r1, %r1, %r2;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, %r8;
+    @%p1 bra L;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "kind, values, passes", [("u32", "%r2", 1), ("v2.u32", "{%r2, %r5}", 2), ("v4.u32", "{%r2, %r5, %r6, %r7}", 4)]
+)
+def test_local_memory_takes_a_pass_for_each_register(kind, values, passes):
+    kernel, turns, warps = pyptx.load(LOCAL.format(kind=kind, values=values))["spilled"], 500, 8
+    found = estimate(kernel, np.zeros(1, np.uint32), turns, grid=(132,), block=(32 * warps,), device="H200")
+    assert found.terms["shared"] * found.clock_hz == pytest.approx(2 * turns * passes * warps, rel=0.05)
 
 
 def products(monkeypatch, columns: int, depth: int):
