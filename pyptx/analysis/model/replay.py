@@ -146,8 +146,8 @@ class _Replay:
                     self.record.stall(state, why, now, clear)
                     state.attribute(op.row, "scoreboard", clear, row)
                     now = clear
-            if op.apart and state.parts[op.unit] > now:
-                now = state.parts[op.unit]
+            if op.apart and state.parts[op.unit] - QUEUE > now:  # the queue of the sub-core is full
+                now = state.parts[op.unit] - QUEUE
                 state.attribute(op.row, _THROTTLES.get(op.unit, "pipe busy"), now)
             ahead = bool(ready) and now > ready[0][0]
             others_first = ahead and (  # another slice is behind
@@ -212,7 +212,7 @@ class _Replay:
             else:
                 self._special(state, op, start, end)
             if op.apart:
-                state.parts[op.unit] = start + op.apart
+                state.parts[op.unit] = max(start, state.parts[op.unit]) + op.apart
             state.executions[op.row] += 1
             state.attributed = state.now = start + op.stall
             state.at += 1

@@ -110,8 +110,9 @@ class SharedData:
         positions = self.positions
         clusters, size = positions.extent[0], positions.observer.buffers[buffer]
         if not new.bytes:  # neighbors share all of it, as the tiles of a product that are in the same row
-            others = (marks_of(positions.at(on_axis(0, i)), False)[buffer] for i in positions.nodes[0])
-            moves = any(touched(there, bits).bytes for there in others)
+            nodes = [] if any(self.base[1:]) else positions.nodes[0]  # simulated clusters of the same line
+            others = (marks_of(positions.at(on_axis(0, i)), False)[buffer] for i in nodes)
+            moves = any(there.any() and not (there & bits).any() for there in others)
             count = max(2, round(clusters * own.bytes / size))
             return ((count, own),) if moves and count < clusters else ()
         place = self.base
