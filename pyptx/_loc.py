@@ -73,7 +73,14 @@ class StoredCode:
     co_firstlineno: int
     spans: tuple[Span, ...]  # line, end line, column and end column in UTF-8 bytes, as co_positions gives
 
-    __eq__, __hash__, __repr__ = object.__eq__, object.__hash__, object.__repr__
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return object.__repr__(self)
 
     def co_positions(self) -> Iterator[Span]:
         return iter(self.spans)
@@ -96,7 +103,11 @@ class SourceLocation:
     lasti: int
     caller: SourceLocation | None = None
 
-    __eq__, __hash__ = object.__eq__, object.__hash__
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
 
     @property
     def position(self) -> Position:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+from collections.abc import KeysView
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from pyptx.isa._table import FAMILIES, all_ops, op_of, ops_with
 __all__ = ["FAMILIES", "OPCODES", "OPS", "Cheaper", "Form", "Match", "Op", "Operand", "Slot", "TableError", "cheaper", "complete", "form_needs", "hover",
            "match", "op_of", "registers", "satisfied_needs", "semantics", "targets"]
 
-OPCODES = FAMILIES_OF.keys()
+OPCODES: KeysView[str] = FAMILIES_OF.keys()
 
 if TYPE_CHECKING:
     OPS: dict[str, Op]

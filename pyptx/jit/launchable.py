@@ -30,7 +30,11 @@ class ResolvedLaunch:
     settings: Mapping[str, Any] = field(default_factory=dict)
     uninitialized: tuple[str, ...] = ()
 
-    __eq__, __hash__ = object.__eq__, object.__hash__
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
 
 
 class Launchable(Protocol):

@@ -360,7 +360,7 @@ def test_cuda_is_checked_in_files_and_cells_and_a_file_opens_as_a_view(lab):
     (lab.folder / "k.cu").write_text(text.replace("    y = 1;\n", ""))
     lab.js("jupyterapp.commands.execute('docmanager:open', {path: 'k.cu', factory: 'pyptx view'})")
     lab.wait("return document.querySelectorAll('.pyptx-document .pyptx-sass .pyptx-row').length > 5")
-    assert "half_of" in lab.text(".pyptx-document .pyptx-python")
+    lab.wait("return document.querySelector('.pyptx-document .pyptx-python').innerText.includes('half_of')")
     lab.shot("13-cuda-view")
     assert lab.complaints == []
 
