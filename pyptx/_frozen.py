@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
-from functools import cache
+from functools import cache, partial
 from inspect import get_annotations
 from operator import attrgetter
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple, TypeVar, dataclass_transform
+from typing import Any, NamedTuple, TypeVar, dataclass_transform, overload
 
 __all__ = ["frozen"]
 
@@ -29,12 +29,17 @@ class _Members(NamedTuple):
     values: dict[str, Any]
 
 
+@overload
+def frozen(cls: type[T], /) -> type[T]: ...
+@overload
+def frozen(*, eq: bool) -> Callable[[type[T]], type[T]]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(field, Field))
-def frozen(cls: type[T]) -> type[T]:
+def frozen(cls: Any = None, /, *, eq: bool = True) -> Any:
     """Make `cls` an immutable dataclass with slots, compared and hashed by its fields as `field` says.
 
     `dataclasses.fields`, `replace`, `asdict`, `match` statements, copying and pickling work as for any dataclass.
-    Methods that the class defines are kept, and `__post_init__` is called. A base may be another such class.
+    Methods that the class defines are kept, and `__post_init__` is called. A base may be another such class. With
+    `eq=False`, objects are compared and hashed by identity, as for `dataclass`.
 
     Examples:
         >>> @frozen
@@ -46,6 +51,10 @@ def frozen(cls: type[T]) -> type[T]:
         >>> Point(1) == Point(1, 0)
         True
     """
+    return partial(_frozen, eq=eq) if cls is None else _frozen(cls, eq)
+
+
+def _frozen(cls: type, eq: bool) -> type:
     own = get_annotations(cls)
     inherited = _inherited(cls)
     members = _Members(inherited.annotations | own, {k: v for k, v in inherited.values.items() if k not in own})
@@ -70,14 +79,18 @@ def frozen(cls: type[T]) -> type[T]:
     body = {name: value for name, value in cls.__dict__.items() if name not in own and name not in _OF_INSTANCES}
     body["__slots__"] = tuple([name for name in own if name not in inherited.annotations])
     body.setdefault("__match_args__", tuple(positional))
-    for name, method in (("__eq__", __eq__), ("__hash__", __hash__), ("__repr__", _repr)):
+    compares = {"__eq__": __eq__, "__hash__": __hash__} if eq else {}
+    for name, method in (compares | {"__repr__": _repr}).items():
         if body.get(name) is None:  # a class that defines `__eq__` has the `__hash__` None
             body[name] = method
     made: Any = type(cls)(cls.__name__, cls.__bases__, body | _METHODS)
     made.__qualname__ = cls.__qualname__
     made.__init__ = _init(made, members, positional, keywords)
     made.__frozen_members__ = members
-    made.__dataclass_fields__, made.__dataclass_params__ = _Description("fields", made), _Description("params", made)
+    made.__dataclass_fields__, made.__dataclass_params__ = (
+        _Description("fields", made, eq),
+        _Description("params", made, eq),
+    )
     return made
 
 
@@ -107,8 +120,8 @@ _described = dataclass(init=False, repr=False, eq=False)  # its methods take mos
 class _Description:
     """An attribute of dataclasses, made by `dataclass` when it is first read."""
 
-    def __init__(self, name: str, cls: type):
-        self.name = f"__dataclass_{name}__"
+    def __init__(self, name: str, cls: type, eq: bool):
+        self.name, self.eq = f"__dataclass_{name}__", eq
         self.cls: Any = cls
 
     def __get__(self, instance: object, owner: type) -> Any:
@@ -117,7 +130,8 @@ class _Description:
         body["__doc__"] = "Fields only."  # without one, `dataclass` parses a signature for it
         described: Any = _described(type(self.cls.__name__, (), body))
         params = described.__dataclass_params__
-        params.init = params.repr = params.eq = params.frozen = True
+        params.init = params.repr = params.frozen = True
+        params.eq = self.eq
         self.cls.__dataclass_fields__, self.cls.__dataclass_params__ = described.__dataclass_fields__, params
         return getattr(described, self.name)
 

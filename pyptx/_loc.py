@@ -63,7 +63,7 @@ class Position(NamedTuple):
 Span = tuple[int | None, int | None, int | None, int | None]
 
 
-@frozen
+@frozen(eq=False)
 class StoredCode:
     """The part of a code object that a SourceLocation reads, restored from plain data; the i-th span has lasti 2 * i."""
 
@@ -72,12 +72,6 @@ class StoredCode:
     co_qualname: str
     co_firstlineno: int
     spans: tuple[Span, ...]  # line, end line, column and end column in UTF-8 bytes, as co_positions gives
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
 
     def __repr__(self) -> str:
         return object.__repr__(self)
@@ -89,7 +83,7 @@ class StoredCode:
         return ((2 * i, 2 * i + 2, span[0]) for i, span in enumerate(self.spans))
 
 
-@frozen
+@frozen(eq=False)
 class SourceLocation:
     """A location in the user's Python, with the calls that led to it.
 
@@ -102,12 +96,6 @@ class SourceLocation:
     code: CodeType | StoredCode
     lasti: int
     caller: SourceLocation | None = None
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
 
     @property
     def position(self) -> Position:

@@ -114,3 +114,13 @@ def test_post_init_and_methods_of_the_class_are_kept():
         __hash__ = object.__hash__
 
     assert repr(Kept(1)) == "<2>" and Kept(1) != Kept(1) and len({Kept(1), Kept(1)}) == 2
+
+
+def test_records_may_be_compared_by_identity():
+    @frozen(eq=False)
+    class Place:
+        line: int
+
+    one = Place(1)
+    assert one == one and one != Place(1) and len({one, Place(1)}) == 2
+    assert not Place.__dataclass_params__.eq and repr(one).endswith("Place(line=1)")

@@ -67,7 +67,7 @@ __all__ = [
 MANUAL = "https://docs.nvidia.com/cuda/parallel-thread-execution/"  # sections are its anchors
 
 
-@frozen
+@frozen(eq=False)
 class Op:
     """The forms of an opcode.
 
@@ -92,12 +92,6 @@ class Op:
     forms: tuple[Form, ...] = field(repr=False)
     defaults: Mapping[str, str] = field(default_factory=dict, repr=False)
     rows: tuple[Op, ...] = field(default=(), repr=False)
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
 
     def check(self) -> None:
         """Read all lines of a row or of its rows.

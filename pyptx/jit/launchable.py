@@ -14,7 +14,7 @@ from pyptx.runtime import LaunchPlan
 __all__ = ["Launchable", "ResolvedLaunch"]
 
 
-@frozen
+@frozen(eq=False)
 class ResolvedLaunch:
     """A launch on the simulator with every default filled in.
 
@@ -29,12 +29,6 @@ class ResolvedLaunch:
     args: list[Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
     uninitialized: tuple[str, ...] = ()
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __hash__(self) -> int:
-        return id(self)
 
 
 class Launchable(Protocol):

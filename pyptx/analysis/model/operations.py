@@ -447,9 +447,9 @@ class OperationBuilder:
 
 
 def _registers(opcode: str) -> int:
-    """Return the registers of a lane that an access to shared or local memory reads or writes."""
-    found = re.search(r"\.(?:(64)|(128)|M?T?88\.([24]))(?:\.|$)", opcode)
-    return 1 if found is None else 2 if found[1] else 4 if found[2] else int(found[3])
+    """Return the registers of a lane that an access to local memory reads or writes."""
+    found = re.search(r"\.(64|128)\b", opcode)
+    return int(found[1]) // 32 if found else 1
 
 
 def _width(warp_slice: WarpSlice) -> float:
